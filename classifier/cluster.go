@@ -288,3 +288,11 @@ const (
 // platform is the word by which an allocator's message names its kind of device, "" when it has none: a build for CUDA
 // and one for HIP do not run as one job.
 func (e *event) platform() string { return cmp.Or(e.pattern.Device, e.fields["platform"]) }
+
+// accelerator is what the devices are called that an allocator's message is about, "" for GPUs.
+func (e *event) accelerator() string {
+	if kind := cmp.Or(e.platform(), strings.ToUpper(e.pattern.Vendor)); slices.Contains([]string{"TPU", "NPU", "HPU"}, kind) {
+		return kind
+	}
+	return ""
+}

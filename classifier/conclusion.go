@@ -19,6 +19,8 @@ type conclusion struct {
 	trace    *traceback.Trace // of the root, or of a report of the same failure
 	tracedBy *event           // whose trace it is
 	next     int              // line of the next incident's first evidence in the root's input, 0 when there is none
+	// announced are reports that the failure was near: no failures of their own, but they may have its figures.
+	announced []*event
 }
 
 // conclude picks a cluster's root and its traceback.
@@ -26,7 +28,11 @@ func (c *cluster) conclude(next int) *conclusion {
 	out := &conclusion{cluster: c, root: c.chooseRoot(), next: next}
 	if out.root.Kind != parser.OOMKill { // the announcement of a failure is not another failure
 		c.evidence = slices.DeleteFunc(c.evidence, func(e *event) bool {
-			return e.Kind == out.root.Kind && e.pattern.Authority < out.root.pattern.Authority
+			announces := e.Kind == out.root.Kind && e.pattern.Authority < out.root.pattern.Authority
+			if announces {
+				out.announced = append(out.announced, e)
+			}
+			return announces
 		})
 	}
 	out.tracedBy = out.root
@@ -58,7 +64,7 @@ func (c *conclusion) incident() Incident {
 	}
 	v := c.phase()
 	in.Phase, in.Confidence, in.PhaseWhy = v.Phase, v.Confidence, v.Why
-	in.Shortfall = c.shortfall(&in)
+	in.Shortfall, in.Node = c.shortfall(&in), c.node()
 	in.Findings = c.findings(&in)
 	in.Evidence = c.lines(v)
 	if proven {
@@ -72,9 +78,17 @@ func (c *conclusion) incident() Incident {
 // shortfall returns how many bytes were missing, nil if that is unknown or zero.
 func (c *conclusion) shortfall(in *Incident) *int64 {
 	request, free := in.Root.Requested, in.Root.Free
-	if left, ok := c.root.fields.Int("available"); ok && in.Kind == parser.KVCache && request != nil && *request > left {
-		left = max(left, 0) // the engine prints a negative rest when the weights alone overrun its share
-		free = &left
+	if left, ok := in.Root.Fields.Int("available"); ok && in.Kind == parser.KVCache {
+		switch {
+		case request == nil && left < 0:
+			return new(-left) // the least that is missing: without any cache
+		case request != nil && *request > left:
+			left = max(left, 0) // the engine prints a negative rest when the weights alone overrun its share
+			free = &left
+		}
+	}
+	if n, t := in.Root.Needed, in.Root.Total; request == nil && n != nil && t != nil && *n > *t {
+		return new(*n - *t)
 	}
 	if request == nil || free == nil || *request <= *free {
 		return nil
@@ -120,6 +134,25 @@ func momentsOverflow(g *parser.Gauge, t Trend, percent float64) string {
 		return ""
 	}
 	return fmt.Sprintf("the host had %s left, and Adam's two moments take twice the %s that its copy of the weights took", GiB(left), GiB(grown))
+}
+
+// node returns the last reading of the host's memory before the root, in its file.
+func (c *conclusion) node() *Reading {
+	if c.root.Kind.Resource() != "host" {
+		return nil
+	}
+	var last *Reading
+	for _, g := range c.root.file.Gauges {
+		used, ok := g.Fields.Int("used")
+		total, known := g.Fields.Int("host_total")
+		if left, told := g.Fields.Int("host_available"); told {
+			used, ok = total-left, known
+		}
+		if ok && known && used > 0 && used <= total && g.At.Line < c.root.At.Line && (last == nil || g.At.Line > last.At.Line) {
+			last = &Reading{Used: used, Total: total, At: g.At}
+		}
+	}
+	return last
 }
 
 // hostFullPercent is the use at which a host counts as full: Ray's monitor kills there, and the kernel's OOM killer is near.

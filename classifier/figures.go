@@ -24,6 +24,11 @@ func (c *conclusion) joined() parser.Fields {
 			out["pid"] = e.fields["pid"] // the worker that died, as its parent names it
 		}
 	}
+	if c.root.Kind == parser.KVCache {
+		for _, e := range c.announced {
+			complete(out, e.fields)
+		}
+	}
 	if c.root.Kind == parser.OOMKill {
 		for _, e := range c.job.index.suspected {
 			if e.Attempt == c.root.Attempt {
@@ -44,7 +49,10 @@ func reprint(a, b *event) bool {
 // readFigures reads the sizes among a failure's fields.
 func (r *Root) readFigures(fields parser.Fields) {
 	ownProcess(fields)
-	rawLimit(fields)
+	slurmFigures(fields)
+	if n, ok := fields.Int("needed"); ok && fields["library"] == "xla" {
+		r.Needed = &n
+	}
 	for _, t := range []struct {
 		key string
 		to  **int64
@@ -115,15 +123,19 @@ func ownProcess(f parser.Fields) {
 	}
 }
 
-// rawLimit reads the limit of a Slurm of 14.11 to 20.02, which prints it without its unit: KB up to 17.11, bytes since
-// 18.08. Only one of the two is a memory limit that anybody sets, except between 1 and 4 GiB of bytes.
-func rawLimit(f parser.Fields) {
+// slurmFigures reads the use and the limit of a Slurm of 14.11 to 20.02, which prints them without their unit: KB up to 17.11,
+// bytes since 18.08. Only one of the two is a memory limit that anybody sets, except between 1 and 4 GiB of bytes.
+func slurmFigures(f parser.Fields) {
 	n, ok := f.Int("limit_raw")
+	shift := 0
 	switch {
-	case !ok || f["limit"] != "":
-	case n >= 1<<32:
-		f["limit"] = strconv.FormatInt(n, 10)
-	case n > 0 && n < 1<<30:
-		f["limit"] = strconv.FormatInt(n<<10, 10)
+	case !ok || f["limit"] != "" || n <= 0 || n >= 1<<30 && n < 1<<32:
+		return
+	case n < 1<<30:
+		shift = 10
+	}
+	f["limit"] = strconv.FormatInt(n<<shift, 10)
+	if used, ok := f.Int("used_raw"); ok && used > n && used < 1<<53 {
+		f["used"] = strconv.FormatInt(used<<shift, 10)
 	}
 }

@@ -47,3 +47,55 @@ func TestFiguresAsAllocatorsPrintThem(t *testing.T) {
 		})
 	}
 }
+
+// TestFiguresOfWhatRanOut reads what is neither a request nor of a card: a program's need, an engine's rest, a job's use, a
+// node's. 0 is unknown.
+func TestFiguresOfWhatRanOut(t *testing.T) {
+	t.Parallel()
+	const gib = 1 << 30
+	type figures struct{ needed, total, used, limit, shortfall, nodeUsed, nodeTotal int64 }
+	const (
+		killed  = "slurmstepd: error: Detected 1 oom-kill event(s) in step 7.batch cgroup. Some of your processes may have been killed by the cgroup out-of-memory handler.\n"
+		noCache = "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.\n"
+	)
+	for name, c := range map[string]struct {
+		log         string
+		want        figures
+		accelerator string
+	}{
+		"a program compiled for a TPU": {
+			"XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 21.50G of 15.50G hbm. Exceeded hbm capacity by 6.00G.\n",
+			figures{needed: 43 * gib / 2, total: 31 * gib / 2, shortfall: 6 * gib},
+			"TPU",
+		},
+		"an engine without room for any cache": {"INFO 01-26 03:11:48 [gpu_worker.py:375] Available KV cache memory: -3.50 GiB\n" + noCache, figures{shortfall: 7 * gib / 2}, ""},
+		"an engine that does not say how much": {noCache, figures{}, ""},
+		"Slurm's limit in KB":                  {"slurmstepd: error: Job 7 exceeded memory limit (629145600 > 524288000), being killed\n", figures{total: 500 * gib, used: 600 * gib, limit: 500 * gib}, ""},
+		"Slurm's limit in bytes":               {"slurmstepd: error: Step 7.0 exceeded memory limit (8589934592 > 6442450944), being killed\n", figures{total: 6 * gib, used: 8 * gib, limit: 6 * gib}, ""},
+		"Slurm's limit in either":              {"slurmstepd: error: Job 7 exceeded memory limit (2147483648 > 1610612736), being killed\n", figures{}, ""},
+		"Ray Tune's reading before a kill":     {"Memory usage on this node: 60.5/64.0 GB\n" + killed, figures{nodeUsed: 121 * gib / 2, nodeTotal: 64 * gib}, ""},
+		"Ray Tune's reading after it":          {killed + "Memory usage on this node: 60.5/64.0 GB\n", figures{}, ""},
+		"a kill without a reading":             {killed, figures{}, ""},
+		"an NPU":                               {"RuntimeError: NPU out of memory. Tried to allocate 2.00 GiB (NPU 0; 64.00 GiB total capacity; 60.00 GiB already allocated; 60.00 GiB current active; 1.00 GiB free; 62.00 GiB reserved in total by PyTorch)\n", figures{total: 64 * gib, shortfall: gib}, "NPU"},
+		"an AMD GPU":                           {"torch.OutOfMemoryError: HIP out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n", figures{total: 64 * gib, shortfall: gib}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"a.log": c.log}).Incidents
+			require.Len(t, got, 1)
+			r := &got[0].Root
+			value := func(n *int64) int64 {
+				if n == nil {
+					return 0
+				}
+				return *n
+			}
+			have := figures{needed: value(r.Needed), total: value(r.Total), used: value(r.Used), limit: value(r.Limit), shortfall: value(got[0].Shortfall)}
+			if n := got[0].Node; n != nil {
+				have.nodeUsed, have.nodeTotal = n.Used, n.Total
+			}
+			assert.Equal(t, c.want, have)
+			assert.Equal(t, c.accelerator, r.Accelerator)
+		})
+	}
+}

@@ -211,7 +211,7 @@ func (c *conclusion) rootFacts() Root {
 	r := Root{
 		At: e.At, Pattern: e.Pattern, Fields: fields, Time: e.Header.Time, Clock: e.Header.Clock, Host: id.Host, Rank: ptr(id.Rank), Device: ptr(id.Device),
 		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.trace,
-		Stream: e.Header.Stream, Tasks: c.processes(),
+		Stream: e.Header.Stream, Tasks: c.processes(), Accelerator: e.accelerator(),
 	}
 	if id.PID > 0 {
 		r.PID = &id.PID

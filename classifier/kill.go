@@ -28,7 +28,7 @@ func (c *conclusion) kill(in *Incident) Kill {
 	}
 	group, constraint := in.Root.Fields["memcg"], in.Root.Fields["constraint"]
 	switch {
-	case strings.Contains(group, "/job_"):
+	case strings.Contains(group, "/job_"), k.By == "slurm":
 		k.Limit = "job"
 	case strings.Contains(group, "kubepods"), strings.Contains(group, "docker"), strings.Contains(group, "containerd"):
 		k.Limit = "container"

@@ -34,6 +34,7 @@ func TestAKillSaysByWhomAndWhoseMemoryWasFull(t *testing.T) {
 		},
 		"the kernel, whose limit is cut away": {"kernel: " + killed + "\n", Kill{By: "kernel"}},
 		"Slurm counts what the kernel did":    {"slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch. Some of the step tasks have been OOM Killed.\n", Kill{By: "kernel"}},
+		"Slurm, which polls what a job uses":  {"slurmstepd: error: Job 7 exceeded memory limit (631204112 > 524288000), being killed\n", Kill{"slurm", "job"}},
 		"the kubelet":                         {"The node was low on resource: memory. Threshold quantity: 100Mi, available: 40Mi. Container main was using 9Gi, request is 1Gi.\n", Kill{By: "kubelet"}},
 		"nobody killed":                       {"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n", Kill{}},
 	} {

@@ -157,6 +157,12 @@ type Gauge struct {
 	Fields parser.Fields // bytes, by the names of package parser
 }
 
+// Reading is how much of the host's memory was in use.
+type Reading struct {
+	Used, Total int64 // bytes
+	At          parser.Position
+}
+
 // Task is a process with what it held: of the kernel's table, or of Ray's list.
 type Task struct {
 	PID  int
@@ -190,6 +196,10 @@ type Root struct {
 	Requested, Total, Free, Allocated, ReservedUnallocated *int64
 	ProcessBytes, OtherProcesses, Limit                    *int64 // this process's use, that of others, a limit
 	Used                                                   *int64 // of what Limit bounds
+	Needed                                                 *int64 // by the whole program, as its compiler computes it
+
+	// Accelerator is what the devices are called where they are no GPUs: TPU, NPU, HPU.
+	Accelerator string
 
 	// Reserved is all that PyTorch had reserved, allocated or not, as messages before 2.1 print it.
 	Reserved *int64
@@ -238,5 +248,6 @@ type Incident struct {
 	// Shortfall is how many bytes were missing: requested minus free, nil when a term is unknown or when free covers
 	// the request.
 	Shortfall *int64
+	Node      *Reading // the last reading of the host's memory before it, nil if there is none
 	Findings  []string // sentences: contradictions in the figures, who else holds the card ...
 }

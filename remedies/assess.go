@@ -256,6 +256,9 @@ func certain(ctx *Context, acts []string) bool {
 func acts(in []string, failed string) string {
 	in = slices.DeleteFunc(slices.Clone(in), func(p string) bool { return p == "unknown" })
 	if len(in) > 2 {
+		if failed == string(phase.Init) {
+			return "no effect at start-up"
+		}
 		return "no effect in " + phaseNames([]string{failed})
 	}
 	return "only for " + phaseNames(in)

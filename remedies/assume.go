@@ -15,6 +15,9 @@ func (c *change) assume(ctx *Context, names *naming) {
 		return
 	}
 	now, from := p.Default, p.Default+" by default: "
+	if ctx.run.FrameworkVersion == "" {
+		from = p.Default + " by default in recent versions: "
+	}
 	if n, ok := tokensAsked(ctx); ok && strings.HasPrefix(p.Next, "budget_") {
 		now, from = itoa(n), fmt.Sprintf("the failed micro-batch had about %s tokens: ", memory.Thousands(n))
 	}

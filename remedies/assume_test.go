@@ -21,6 +21,10 @@ func TestAValueThatTheLogDoesNotShow(t *testing.T) {
 		}
 		return r
 	}
+	withVersion := func(r *classifier.Run, version string) *classifier.Run {
+		r.FrameworkVersion = version
+		return r
+	}
 	withFile := shown("verl")
 	withFile.Config["config"] = classifier.Value{Value: "run.yaml", Form: "overrides"}
 	for name, c := range map[string]struct {
@@ -30,9 +34,10 @@ func TestAValueThatTheLogDoesNotShow(t *testing.T) {
 		from, to string
 		how      string
 	}{
-		"starts from the default":                     {run("verl"), full, "verl.rollout.gpu-memory-utilization", "", "0.43", "0.5 by default: "},
-		"is the default beside a whole command line":  {shown("verl"), full, "verl.rollout.gpu-memory-utilization", "0.5", "0.43", "0.5 by default: "},
-		"is not known where a file may have it":       {withFile, full, "verl.rollout.gpu-memory-utilization", "", "0.43", "0.5 by default: "},
+		"starts from the default":                     {run("verl"), full, "verl.rollout.gpu-memory-utilization", "", "0.43", "0.5 by default in recent versions: "},
+		"is the default beside a whole command line":  {shown("verl"), full, "verl.rollout.gpu-memory-utilization", "0.5", "0.43", "0.5 by default in recent versions: "},
+		"is not known where a file may have it":       {withFile, full, "verl.rollout.gpu-memory-utilization", "", "0.43", "0.5 by default in recent versions: "},
+		"starts from the version's default":           {withVersion(run("verl"), "0.5.0"), full, "verl.rollout.gpu-memory-utilization", "", "0.43", "0.5 by default: "},
 		"a share above the usual one is not believed": {run("openrlhf"), full, "openrlhf.vllm-utilization", "", "0.43", "about half"},
 		"a micro-batch without a default goes to one": {run("verl"), gpuOOM("backward"), "verl.actor.micro-batch-size", "", "1", "one sample"},
 		"a length is the task's":                      {run("trl"), gpuOOM("backward"), "trl.completion-length", "", "", ""},

@@ -199,8 +199,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"serving":           {"an engine ran out while it served", "not while an engine served", serving},
 		"graph_capture":     {"it failed while CUDA graphs were captured", "not while CUDA graphs were captured", capturesGraphs},
 		"sampler":           {"the sampler's buffers did not fit", "not in the sampler", samples},
-		"prefill":           {"it failed while prompts were processed", "not while prompts were processed", prefill.ask},
-		"decode":            {"it failed while tokens were generated", "not while tokens were generated", decode.ask},
+		"prefill":           {"it failed during prefill", "not while prompts were processed", prefill.ask},
+		"decode":            {"it failed during decoding", "not while tokens were generated", decode.ask},
 		"outside_pool":      {"what failed allocates outside of the pool that JAX reserves", "the pool that JAX reserves ran out", outsidePool},
 		"pool_refused": {"the pool that JAX reserves was refused", "the pool that JAX reserves was not refused", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.recognized("xla.from_device")), "the pool that is reserved at the start was refused: a larger one is, too"}

@@ -113,9 +113,9 @@ func beforeCache(ctx *Context, _ string) verdict {
 	case !ctx.is("engine_process"):
 		return verdict{}
 	case ctx.stackContains(engineDepth, profiling...):
-		return verdict{yes, "the engine failed in its profiling run, before it takes its cache: its share does not matter yet"}
+		return verdict{yes, "the engine failed in its profiling run, before it allocates the KV cache: its share does not matter yet"}
 	case ctx.phase == "init" && ctx.is("adapter_slots"):
-		return verdict{yes, "the engine failed while it made room for adapters, before it takes its cache"}
+		return verdict{yes, "the engine failed while it made room for adapters, before it allocates the KV cache"}
 	case ctx.is("engine_loads"):
 		return ctx.holds("engine_loads")
 	}

@@ -15,7 +15,7 @@ func engineLoads(ctx *Context, _ string) verdict {
 		return verdict{no, "the weights were loaded"}
 	}
 	if strings.EqualFold(ctx.root.Fields["method"], "model") { // TensorRT-LLM names what it could not create
-		return verdict{yes, "the engine failed while it loaded the weights, before it takes its cache: its share does not matter yet"}
+		return verdict{yes, "the engine failed while it loaded the weights, before it allocates the KV cache: its share does not matter yet"}
 	}
 	if ctx.stackContains(engineDepth, "draft_worker", "eagleworker", "load_draft") && cacheTaken(ctx) {
 		return verdict{no, "the weights were loaded, and the cache was there: a draft model was read"}
@@ -24,7 +24,7 @@ func engineLoads(ctx *Context, _ string) verdict {
 		return verdict{no, "the weights were loaded, and room was made for adapters"}
 	}
 	if ctx.phase == "init" && ctx.stackContains(engineDepth, "create_weight", "create_shared_weights", "load_model", "load_weights", "get_model", "get_sharded", "get_partial_sharded") {
-		return verdict{yes, "the engine failed while it loaded the weights, before it takes its cache: its share does not matter yet"}
+		return verdict{yes, "the engine failed while it loaded the weights, before it allocates the KV cache: its share does not matter yet"}
 	}
 	return verdict{}
 }
@@ -42,7 +42,7 @@ func adapterSlots(ctx *Context, _ string) verdict {
 // forward pass of the profiling run, in which V0 only counts pictures by sequences, or prompts
 // (vllm/worker/model_runner.py, profile_run; srt/model_executor/model_runner.py, forward_extend).
 func tokenBound(ctx *Context, _ string) verdict {
-	const rows, tokens = "what failed has a row for each sequence", "the tokens of a step set its size, however many sequences they belong to"
+	const rows, tokens = "what failed has a row for each sequence", "the size of a step depends on its tokens, not on the number of requests"
 	switch {
 	case ctx.stackContains(12, "prompt_logprobs"):
 		return verdict{yes, tokens}
@@ -81,7 +81,7 @@ func uncountedGraphs(ctx *Context, _ string) verdict {
 	in, ok := versionIn(ctx.run.FrameworkVersion, ">=0.8 <0.20")
 	switch {
 	case in, !ok && ctx.passesThrough("/vllm/v1/"):
-		return verdict{yes, "graphs are captured once the cache is there, and take nothing from it"}
+		return verdict{yes, "CUDA graphs are captured later, after the KV cache is allocated"}
 	case ok:
 		return verdict{no, "the engine leaves room for graphs when it sizes its cache"}
 	}

@@ -72,7 +72,7 @@ var levers = []lever{
 	{id: "sleep", topics: []string{"engine-sleep"}, keys: []string{"free_cache_engine", "sleep", "enable_sleep", "offload_rollout", "offload_train", "enable_memory_saver", "colocate"}, way: "set", costs: "time to put the engine to sleep and to wake it"},
 	{id: "apart", keys: []string{"colocate"}, costs: "more GPUs"},
 	{id: "engine-tp", topics: []string{"engine-tp"}, keys: []string{"tensor_parallel_size", "tp_size", "rollout_num_gpus_per_engine", "inference_tp_size"}, way: "up", costs: "more GPUs per engine"},
-	{id: "engine-length", topics: []string{"engine-max-len"}, keys: []string{"max_model_len", "context_length", "max_seq_len_to_capture", "session_len", "n_ctx"}, way: "down", costs: "longer sequences are cut or refused"},
+	{id: "engine-length", topics: []string{"engine-max-len"}, keys: []string{"max_model_len", "context_length", "max_seq_len_to_capture", "session_len", "n_ctx"}, way: "down", costs: "longer sequences are truncated or refused"},
 	{id: "engine-total", topics: []string{"engine-total-tokens"}, keys: []string{"max_batch_total_tokens"}, way: "down", costs: "fewer requests at once"},
 	{id: "engine-seqs", topics: []string{"engine-max-seqs", "concurrency"}, keys: []string{"max_num_seqs", "max_running_requests", "max_batch_size"}, way: "down", costs: "fewer sequences at once"},
 	{id: "engine-chunk", topics: []string{"engine-prefill-chunk"}, keys: []string{"max_num_batched_tokens", "chunked_prefill_size", "max_prefill_token", "max_batch_prefill_tokens", "max_num_tokens"}, way: "down", costs: "slower prefill"},
@@ -118,7 +118,7 @@ var levers = []lever{
 	{id: "prompt-cache", keys: []string{"cache_ram"}, costs: "prompts that come again are processed again"},
 	{id: "nvme", topics: []string{"nvme"}, costs: "slower steps, and a fast disk on every node"},
 	{id: "malloc", topics: []string{"tcmalloc", "jemalloc"}, keys: []string{"malloc_arena_max"}},
-	{id: "length", topics: []string{"max-length"}, keys: []string{"max_length", "cutoff_len", "max_seq_length", "max_completion_length", "max_response_length", "max_new_tokens", "max_len", "max_prompt_length", "=seq_len", "seq_length", "sequence_len", "packed_sequence_size"}, way: "down", costs: "longer samples are cut or left out"},
+	{id: "length", topics: []string{"max-length"}, keys: []string{"max_length", "cutoff_len", "max_seq_length", "max_completion_length", "max_response_length", "max_new_tokens", "max_len", "max_prompt_length", "=seq_len", "seq_length", "sequence_len", "packed_sequence_size"}, way: "down", costs: "longer samples are truncated or dropped"},
 }
 
 // attacks maps causes to levers against them, best first (memory.md). For other causes and the unknown one, the items

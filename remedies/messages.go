@@ -47,7 +47,7 @@ var (
 		patterns: []string{"vllm.free_memory"},
 		why:      "the engine found less free memory at its start than its share asks for", not: "no such message",
 	}
-	nothingForCache  = sign{patterns: []string{"vllm.no_cache_blocks", "vllm.kv_negative"}, why: "nothing is left for a cache, whatever its type", not: "something is left for a cache"}
+	nothingForCache  = sign{patterns: []string{"vllm.no_cache_blocks", "vllm.kv_negative"}, why: "there is no room for a KV cache of any type", not: "something is left for a cache"}
 	cacheRanFull     = sign{patterns: []string{"sglang.batch_out_of_memory", "sglang.retract_all", "sglang.request_slots"}}
 	inSleepAllocator = sign{
 		patterns: []string{"vllm.cumem", "vllm.cumem_cascade", "tms.fatal", "tms.resume", "tms.refused", "tms.cpu_backup"},
@@ -96,11 +96,11 @@ var (
 	inVAE          = sign{frames: []string{"vae", "decode_first_stage", "autoencoder"}, near: 20, why: "the VAE holds the whole image at full resolution"}
 	prefill        = sign{
 		read: fieldValue{"method", "Prefill", []string{"sglang.batch_out_of_memory"}}, frames: []string{"forward_extend", "prefill"}, near: 40,
-		why: "it failed while prompts were processed",
+		why: "it failed during prefill",
 	}
 	decode = sign{
 		patterns: []string{"sglang.retract_all"}, read: fieldValue{"method", "Decode", []string{"sglang.batch_out_of_memory"}}, frames: []string{"forward_decode"}, near: 40,
-		why: "it failed while tokens were generated",
+		why: "it failed during decoding",
 	}
 	// torch_npu's allocator has its own variable; XLA's settings for GPUs have no effect on a TPU.
 	// transformers' Trainer joins the outputs of all batches (trainer_pt_utils.py), so the batch size does not matter.

@@ -1,11 +1,13 @@
 package remedies
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 	"oomscan/remedies/cause"
 )
 
@@ -211,11 +213,9 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 		costs = "fewer at a time"
 	}
 	o.planned = o.supported && ctx.phase == "init" && strings.HasPrefix(o.lever, "engine-")
-	if a.Caution != "" {
-		o.Needs = []string{a.Caution}
-	}
-	if strings.Contains(a.Caution, "slower") && strings.Contains(costs, "slower") {
-		costs = "" // said already
+	caution, costs := once(a.Caution, costs)
+	if caution != "" {
+		o.Needs = []string{caution}
 	}
 	if n := atTheNode(ctx, a.Changes); n != "" {
 		o.Needs = append(o.Needs, n)
@@ -296,3 +296,36 @@ func otherLauncher(ctx *Context, changes []Change) bool {
 	slurm := ctx.run.Launcher == "slurm" || strings.HasPrefix(ctx.root.Pattern, "slurm") || ctx.messageContains("slurm", "oom_kill event") || ctx.settings.has("--mem")
 	return !slurm && slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" })
 }
+
+// costKinds are the kinds of costs, by the words for them. A caution and the usual cost of a lever often say the same.
+var costKinds = []func() *regexp.Regexp{
+	lazyre.New(`(?i)\b(?:slower|longer|throughput|time to)\b`),
+	lazyre.New(`(?i)\b(?:may change|results differ|quality|less (?:exact|precise))\b`),
+	lazyre.New(`(?i)\bhost (?:memory|must)\b`),
+}
+
+// once leaves out the caution or the costs if the other one has all that it says.
+func once(caution, costs string) (string, string) {
+	switch said, costly := kindsOfCost(caution), kindsOfCost(costs); {
+	case said&costly == 0:
+		return caution, costs
+	case said&^costly == 0 && generalCost().MatchString(caution):
+		return "", costs
+	case costly&^said == 0:
+		return caution, ""
+	}
+	return caution, costs
+}
+
+// kindsOfCost returns a bit for each kind of cost that a text is about.
+func kindsOfCost(text string) (kinds int) {
+	for i, k := range costKinds {
+		if k().MatchString(text) {
+			kinds |= 1 << i
+		}
+	}
+	return kinds
+}
+
+// generalCost matches cautions that say no more than the usual cost does.
+var generalCost = lazyre.New(`^(?:(?:(?:Much |A little |Generation (?:gets|is) )?[Ss]lower|(?:Answers|Images) may change(?: a little)?|The host must have room)\.)$`)

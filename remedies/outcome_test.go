@@ -210,7 +210,7 @@ func TestAJobsLimitWhileACheckpointIsSaved(t *testing.T) {
 	t.Parallel()
 	p := pageCase(t, "oom_kill/verl-save-checkpoint-cgroup-kill")
 	assert.Equal(t, "#SBATCH --mem=720G", p[0].Changes[0].Snippet)
-	assert.Equal(t, "The log does not show how much was missing; 1.5 times is a guess.", p[0].Text)
+	assert.Equal(t, "The log does not show how much was missing; 1.5 times as much is a guess.", p[0].Text)
 	assert.Contains(t, p[0].Needs, "Does the node have it?  scontrol show node gpu31 | grep RealMemory")
 	require.Len(t, p[1].Changes, 1)
 	assert.Equal(t, "actor_rollout_ref.actor.fsdp_config.param_offload=False", p[1].Changes[0].Snippet)
@@ -226,7 +226,7 @@ func TestAHostThatAShellWouldRunIsNotPasted(t *testing.T) {
 		"gpu31": "gpu31", "gpu-31.cluster_a": "gpu-31.cluster_a",
 		"": "NODE", "x;reboot": "NODE", "$(reboot)": "NODE", "-M other": "NODE", "-v": "NODE", strings.Repeat("a", 81): "NODE",
 	} {
-		ctx := &Context{}
+		ctx := &Context{incident: &classifier.Incident{}}
 		ctx.root = &classifier.Root{Host: host}
 		assert.Equal(t, "Does the node have it?  scontrol show node "+want+" | grep RealMemory", atTheNode(ctx, changes), "%q", host)
 	}

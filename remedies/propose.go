@@ -153,6 +153,9 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	if c.From != nil && c.To != nil && isNone(*c.From) && p.Direction == "set" && strings.EqualFold(*c.To, "false") {
 		c.From = nil // it is not set: that is not its value
 	}
+	if c.From != nil && c.To != nil && c.Syntax != "python" && (*c.From == "true" || *c.From == "false") && (*c.To == "True" || *c.To == "False") {
+		c.To = new(strings.ToLower(*c.To)) // as the log writes it
+	}
 	if c.To == nil {
 		if !found && c.ComputedFrom == "" {
 			c.ComputedFrom = usualStep(ctx, p)
@@ -180,7 +183,7 @@ func usualStep(ctx *Context, p *Parameter) string {
 	case p.Next == "raise_stage":
 		return "to 3, which also splits the parameters"
 	case p.Next == "host_memory":
-		return "to 1.5 times what it is now"
+		return "by half, as a first guess"
 	case p.Next == "share_down":
 		step, _ := shareFor(&paramQuery{Context: ctx, p: p}, 1)
 		return fmt.Sprintf("by %.2f", math.Ceil(step*100-1e-6)/100)

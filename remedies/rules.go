@@ -139,17 +139,17 @@ func atBound(format string, args ...any) proposedValue {
 func quarter(q *paramQuery, n int64) proposedValue {
 	low := q.least()
 	if n <= low {
-		return atBound("%s is %d already, the least that makes sense", q.p.Key, n)
+		return atBound("%s is %d already, the minimum", q.p.Key, n)
 	}
 	to := max(n/4, low)
-	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / 4 = %d", n, n/4) + clamped(n/4, to, "the least that makes sense")}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / 4 = %d", n, n/4) + clamped(n/4, to, "the minimum")}
 }
 
 // halve halves a value, but not below the parameter's minimum.
 func halve(q *paramQuery, n int64) proposedValue {
 	low := q.least()
 	if n <= low {
-		return atBound("%s is %d already, the least that makes sense", q.p.Key, n)
+		return atBound("%s is %d already, the minimum", q.p.Key, n)
 	}
 	k, why := 1, ""
 	if r := q.root; q.is("profile_run") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Requested > *r.Free {
@@ -159,7 +159,7 @@ func halve(q *paramQuery, n int64) proposedValue {
 	}
 	raw := n >> min(k, 62)
 	to := max(raw, low)
-	return proposedValue{to: itoa(to), how: why + fmt.Sprintf("%d / %d = %d", n, int64(1)<<min(k, 62), raw) + clamped(raw, to, "the least that makes sense")}
+	return proposedValue{to: itoa(to), how: why + fmt.Sprintf("%d / %d = %d", n, int64(1)<<min(k, 62), raw) + clamped(raw, to, "the minimum")}
 }
 
 func clamped(raw, to int64, why string) string {

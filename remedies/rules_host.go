@@ -9,7 +9,8 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// hostMemory adds a half, in round steps: of 8 GiB for a node, of 4 for a small container, of 1 for a part of it.
+// hostMemory adds a half, or a quarter to what was in use if that is more, in round steps: of 8 GiB for a node, of 4 for a small
+// container, of 1 for a part of it.
 func hostMemory(q *paramQuery) proposedValue {
 	now, ok := parseSize(q.cur)
 	if !ok {
@@ -22,11 +23,35 @@ func hostMemory(q *paramQuery) proposedValue {
 	case now < 16<<30:
 		step = 4
 	}
-	to := ceilDiv(now+now/2, step<<30) * step
-	if to<<30 > 2*now {
-		return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: "a first guess"}
+	need, how := now+now/2, fmt.Sprintf("1.5 x %s", classifier.GiB(now))
+	if used := deref(q.root.Used); step > 1 && used > now && used < 1<<50 && used+used/4 > need {
+		need, how = used+used/4, fmt.Sprintf("1.25 x the %s that it used", classifier.GiB(used))
 	}
-	return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: fmt.Sprintf("1.5 x %s, rounded up to a multiple of %d GiB", classifier.GiB(now), step)}
+	to := ceilDiv(need, step<<30) * step
+	return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: fmt.Sprintf("%s, rounded up to a multiple of %d GiB", how, step)}
+}
+
+// isHostMemory reports whether a change is one of [hostMemory].
+func isHostMemory(c Change) bool {
+	return c.From != nil && c.To != nil && (strings.HasPrefix(c.ComputedFrom, "1.5 x ") || strings.HasPrefix(c.ComputedFrom, "1.25 x "))
+}
+
+// guess says that more host memory is a guess, by the factor of the change.
+func guess(ctx *Context, c *Change) string {
+	from, ok1 := parseSize(*c.From)
+	to, ok2 := parseSize(*c.To)
+	if used := ctx.root.Used; ok1 && used != nil && *used > from {
+		return fmt.Sprintf("It used %s when it was killed, and may need more.", classifier.GiB(*used))
+	}
+	factor := "this"
+	switch f := float64(to) / float64(from); {
+	case !ok1 || !ok2:
+	case f > 1.95 && f < 2.05:
+		factor = "twice as much"
+	default:
+		factor = fmt.Sprintf("%.1f times as much", f)
+	}
+	return "The log does not show how much was missing; " + factor + " is a guess."
 }
 
 // objectStoreMemory doubles Ray's store, or makes it four times the object that did not fit.

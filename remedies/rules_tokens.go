@@ -86,7 +86,7 @@ func budgetAReaL(q *paramQuery) proposedValue {
 // what was free, but not below the longest response of one rank. It ignores rollouts of one token, which supervised runs
 // print.
 func budgetTokens(q *paramQuery, n int64) proposedValue {
-	low, why := int64(tokenStep), "the least that makes sense"
+	low, why := int64(tokenStep), "the minimum"
 	if answer, ok := q.settings.integer("rollout_max_response_len", "rollout.max_new_tokens", "generate_max_len"); ok && answer > 1 {
 		cp := int64(1)
 		if c, ok := q.settings.integer("context_parallel_size"); ok {

@@ -95,10 +95,23 @@ func moves(r *Remedy) []string {
 		}
 		out = append(out, parts[len(parts)-1]+" "+direction)
 		if c.To != nil {
-			out = append(out, parts[len(parts)-1]+" = "+*c.To)
+			for _, to := range spellings(*c.To) {
+				out = append(out, parts[len(parts)-1]+" = "+to)
+			}
 		}
 	}
 	return out
+}
+
+// spellings are a value as Python and as YAML write it: what a log writes decides.
+func spellings(value string) []string {
+	switch value {
+	case "true", "True":
+		return []string{"true", "True"}
+	case "false", "False":
+		return []string{"false", "False"}
+	}
+	return []string{value}
 }
 
 func gpu(phase string, asked, free, total float64, trace *traceback.Trace) *classifier.Incident {

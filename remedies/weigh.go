@@ -96,22 +96,33 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 			return fmt.Sprintf("Frees about %s; %s is missing in all: %s.", about(*p.FreesBytes), about(short), fit)
 		}
 		return fmt.Sprintf("Frees about %s; %s was missing: %s.", about(*p.FreesBytes), about(short), fit)
+	case p.FreesBytes == nil && r.Requested == nil && ctx.incident.Kind == parser.KVCache && slices.ContainsFunc(p.Changes, raisesShare):
+		if short, ok := ctx.shortfall(); ok {
+			part := func(gib int64) float64 { return float64(short) / float64(gib<<30) }
+			return fmt.Sprintf("It must grow by more than %s: %.2f of an 80 GiB GPU, %.2f of a 24 GiB one.", classifier.GiB(short), part(80), part(24))
+		}
+		return ""
 	case p.Fits != nil, len(p.Changes) == 0:
 		return "" // an engine's own arithmetic states it, or no change has a figure
 	}
 	return missingFigure(ctx, p, o)
 }
 
+// raisesShare reports whether a change raises a share of the GPU.
+func raisesShare(c Change) bool {
+	if c.Direction != "up" || c.To == nil {
+		return false
+	}
+	f, ok := parseNumber(*c.To)
+	return ok && f > 0 && f < 1
+}
+
 // missingFigure states why the effect of a proposal cannot be computed, and what would show it.
 func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
-	from := func(prefix string) bool {
-		return slices.ContainsFunc(p.Changes, func(c Change) bool { return strings.HasPrefix(c.ComputedFrom, prefix) })
+	if i := slices.IndexFunc(p.Changes, isHostMemory); i >= 0 {
+		return guess(ctx, &p.Changes[i])
 	}
 	switch {
-	case from("a first guess"):
-		return "The log does not show how much was missing; this is a guess."
-	case from("1.5 x "):
-		return "The log does not show how much was missing; 1.5 times is a guess."
 	case len(o.missing) > 0:
 		input := o.missing[0]
 		if slices.Contains(modelInputs, input) {
@@ -258,6 +269,10 @@ func lessIsNotEnough(ctx *Context, changes []Change) string {
 
 // atTheNode returns the command that shows whether a Slurm node has more memory.
 func atTheNode(ctx *Context, changes []Change) string {
+	more := func(c Change) bool { return c.Direction == "up" && strings.HasPrefix(c.Key, "--mem") }
+	if n := ctx.incident.Node; n != nil && slices.ContainsFunc(changes, more) {
+		return "The node has " + classifier.GiB(n.Total) + " in all."
+	}
 	if !slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" && strings.HasPrefix(c.Key, "--mem") && c.To != nil }) {
 		return ""
 	}

@@ -93,6 +93,7 @@ func xlaPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "xla.tpu_allocate",
+			Program:  pattern.Program{Name: "xla", Allocator: "xla", Device: "TPU"},
 			Literals: []string{"That was not possible. There are"},
 			Expr:     `Attempting to (?:allocate|reserve) (?<requested_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?)(?: at the bottom of memory)?\. That was not possible\. There are (?<free_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) free`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence,

@@ -121,14 +121,15 @@ func readingPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "reading.node",
-			Literals: []string{"host memory", "Host memory", "host_memory", "CPU memory", "system memory", "System memory", "RAM usa", "RAM used"},
+			Literals: []string{"host memory", "Host memory", "host_memory", "CPU memory", "system memory", "System memory", "RAM usa", "RAM used", "Memory usage on this node: "},
 			Expr: `\b(?:(?:[Hh]ost|CPU|[Ss]ystem)[ _]memory(?:[ _]used|[ _]usage)?|RAM (?:used|usage))[:=]? {1,4}(?<used_sz>\d{1,6}(?:\.\d{1,6})? ?[KMGT]i?B)(?: of | ?/ ?)` +
-				`(?<host_total_sz>\d{1,6}(?:\.\d{1,6})? ?[KMGT]i?B)`,
-			Gauge: true, Source: "programs of all kinds: what their node uses",
+				`(?<host_total_sz>\d{1,6}(?:\.\d{1,6})? ?[KMGT]i?B)|Memory usage on this node: (?<used_gib>\d{1,6}(?:\.\d{1,3})?)/(?<host_total_gib>\d{1,6}(?:\.\d{1,3})?) Gi?B\b`,
+			Gauge: true, Source: "programs of all kinds: what their node uses; Ray Tune's status reports, tune/utils/util.py, in units of 1024",
 			Match: []pattern.Sample{
 				{Line: "[rank0] host memory used 1402.8 GiB of 2015.0 GiB (104 of 163 files)", Want: parser.Fields{"used": "1506245030707", "host_total": "2163589775360"}},
 				{Line: "step 40 | CPU memory: 243.1GB / 251.8GB", Want: parser.Fields{"used": "261026637414", "host_total": "270368191283"}},
 				{Line: "870/5004 - ETA: 1:23:02 - loss: 6.4871 - host_memory_used: 28.7GB of 64GB", Want: parser.Fields{"used": "30816390349", "host_total": "68719476736"}},
+				{Line: "Memory usage on this node: 60.2/62.9 GB", Want: parser.Fields{"used": "64639257805", "host_total": "67538360730"}},
 				{Line: "RAM usage: 61 GiB/64 GiB", Want: parser.Fields{"used": "65498251264", "host_total": "68719476736"}},
 			},
 			NoMatch: []string{"GPU memory used 70.1 GiB of 79.2 GiB", "host memory is full", "pinned host memory 4.0 GiB"},

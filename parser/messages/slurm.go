@@ -14,6 +14,9 @@ var slurmPatterns = by(
 	slurmMemoryPatterns, slurmCancelPatterns, slurmExitPatterns,
 )
 
+// slurmstepd kills a step over its limit itself, where Slurm polls what the step uses.
+var slurmstepd = pattern.Program{Name: "slurm", Launcher: "slurm", Scheduler: "slurm", Authority: pattern.Counted, Killer: "slurm"}
+
 // slurmdbd is Slurm's accounting of the job, sacct its table of any jobs; slurmd and slurmctld are the daemons' logs.
 var (
 	slurmdbd  = pattern.Program{Name: "slurm", Launcher: "slurm", Scheduler: "slurm", Authority: pattern.Accounted}
@@ -57,6 +60,7 @@ func slurmMemoryPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "slurm.limit",
+			Program:  slurmstepd,
 			Literals: []string{" exceeded memory limit (", " exceeded virtual memory limit ("},
 			Expr:     `StepId=(?<job>\d+)(?:\+\d+)?\.(?<step>\w{1,16}) exceeded (?:virtual )?memory limit \((?<used_b>\d+) ?> ?(?<limit_b>\d+)\)`,
 			Kind:     parser.OOMKill, Role: parser.Evidence,
@@ -69,6 +73,7 @@ func slurmMemoryPatterns() []pattern.Pattern {
 		{
 			// KB up to 17.11, bytes since 18.08, and the line does not say which.
 			Name:     "slurm.limit_unitless",
+			Program:  slurmstepd,
 			Literals: []string{" exceeded memory limit (", " exceeded virtual memory limit ("},
 			Expr:     `\b(?:Job (?<job>\d+)|Step (?<job>\d+)\.(?<step>\w{1,16})) exceeded (?:virtual )?memory limit \((?<used_raw>\d+) ?> ?(?<limit_raw>\d+)\)`,
 			Kind:     parser.OOMKill, Role: parser.Evidence,
@@ -82,6 +87,7 @@ func slurmMemoryPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "slurm.limit_old",
+			Program:  slurmstepd,
 			Literals: []string{"KB memory limit", "KB virtual memory limit"},
 			Expr:     `\b(?:Job (?<job>\d+)|Step (?<job>\d+)\.(?<step>\w{1,16})) exceeded (?<limit_kib>\d+) KB (?:virtual )?memory limit`,
 			Kind:     parser.OOMKill, Role: parser.Evidence,
@@ -90,6 +96,7 @@ func slurmMemoryPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "slurm.limit_word",
+			Program:  slurmstepd,
 			Literals: []string{"Exceeded job memory limit", "Exceeded step memory limit"},
 			Expr:     `Exceeded (?:job|step) memory limit(?! at some point)`,
 			Kind:     parser.OOMKill, Role: parser.Evidence,

@@ -32,7 +32,7 @@ var card = []hypothesis{
 				if in.Idle == nil || in.Total == nil || *in.Idle >= *in.Total/10 || gathers(in) == "" && in.Phase != "checkpoint" {
 					return ""
 				}
-				return "the request is one of a series that the unused reserve would not cover"
+				return "this step makes many such allocations, more than the unused reserve holds"
 			},
 			frames(12, "the outputs of all batches are joined, so each batch needs more", "nested_concat", "torch_pad_and_concatenate", "evalloopcontainer"),
 			func(in *Input) string {
@@ -73,7 +73,7 @@ var card = []hypothesis{
 				return fmt.Sprintf("process %d (%s) holds %s of this GPU, by nvidia-smi", p.PID, p.Name, classifier.GiB(p.Bytes)), &p.Bytes
 			}
 			if rest, whose := outside(in); rest > 0 {
-				return fmt.Sprintf("%s of this GPU is neither free nor %s, so another process probably holds it", classifier.GiB(rest), whose), &rest
+				return fmt.Sprintf("%s of this GPU is neither free nor %s, which points to another process", classifier.GiB(rest), whose), &rest
 			}
 			return "other processes hold memory on this GPU", nil
 		},

@@ -31,6 +31,9 @@ var engines = []hypothesis{
 				}
 				return in.share() + " leaves no room for the KV cache", nil
 			}
+			if slices.Contains(wholeCard, in.Application) {
+				return "weights and KV cache do not fit on the GPU together", in.Requested
+			}
 			if n := in.number("max_model_len", "max_seq_len", "context_length"); n > 1 {
 				return in.share() + " leaves too little for the KV cache of one sequence of " + memory.Thousands(n) + " tokens", in.Requested
 			}
@@ -109,7 +112,7 @@ var engines = []hypothesis{
 			case in.LessThanDesired && in.Free != nil && in.Total != nil:
 				return in.share() + " asks for more than was free", in.Free
 			case in.Shortfall != nil:
-				return fmt.Sprintf("%s leaves everything else %s short", in.share(), gib(in.Shortfall)), in.Shortfall
+				return fmt.Sprintf("%s leaves too little for everything else: %s short", in.share(), gib(in.Shortfall)), in.Shortfall
 			}
 			return in.share() + " leaves too little for everything else", nil
 		},
@@ -136,6 +139,9 @@ var (
 	unmapped  = saw("the engine's memory could not be mapped again", pools...)
 	shareKeys = []string{"cache_max_entry_count", "free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "gpu_memory_utilization", "mem_fraction_static"}
 )
+
+// wholeCard are engines without a setting for their share of the GPU.
+var wholeCard = []string{"exllama", "llamacpp", "ollama"}
 
 // share names the setting of the engine's share of the GPU with its value, if the log has it.
 func (in *Input) share() string {

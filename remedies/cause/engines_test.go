@@ -126,3 +126,25 @@ func TestWhoHeldTheHostsMemoryDecides(t *testing.T) {
 	best, _ = Rank(failure("host", "rollout", hostLimit(16), func(in *Input) { in.PromptCache = 8 << 30 }))
 	assert.Equal(t, "the cache of finished prompts took 8.00 GiB of 16.00 GiB", best.Text)
 }
+
+// TestWordsThatFitTheProgram says "every rank" and "share" only of programs that have ranks and a share.
+func TestWordsThatFitTheProgram(t *testing.T) {
+	t.Parallel()
+	cache := func(application string) *Input {
+		return failure("gpu", "init", stack("exllamav2/cache.py __init__"), func(in *Input) { in.Application, in.EngineFailed = application, true })
+	}
+	for name, c := range map[string]struct {
+		in       *Input
+		has, not string
+	}{
+		"one process that loads a model":     {failure("host", "init", stack("a.py from_pretrained"), func(in *Input) { in.GPUs = 0 }), "the model does not fit into host RAM", "every rank"},
+		"ranks that load a model":            {failure("host", "init", stack("a.py from_pretrained"), func(in *Input) { in.GPUs = 8 }), "every rank", "does not fit"},
+		"a rank that loads a model":          {failure("host", "init", stack("a.py from_pretrained"), func(in *Input) { in.Rank = number(3) }), "every rank", "does not fit"},
+		"an engine that takes what it needs": {cache("exllama"), "weights and KV cache do not fit on the GPU together", "share"},
+		"an engine with a share":             {cache("lmdeploy"), "the engine's share of the GPU", "together"},
+	} {
+		best, _ := Rank(c.in)
+		assert.Contains(t, best.Text, c.has, name)
+		assert.NotContains(t, best.Text, c.not, name)
+	}
+}

@@ -143,6 +143,10 @@ func host(in *classifier.Incident) *Ledger {
 	if used == nil {
 		return l
 	}
+	polled := in.Kill.By != "" && in.Kill.By != "kernel" // who looks now and then finds more than the limit
+	if polled && *used > *r.Limit {
+		return l
+	}
 	if *used > *r.Limit+l.Rounding {
 		l.contradict("%s in use is more than the limit of %s", classifier.GiB(*used), classifier.GiB(*r.Limit))
 		return l

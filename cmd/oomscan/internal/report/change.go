@@ -155,7 +155,9 @@ const changeColumn = 76
 // a section that the snippet above has opened is not opened again.
 func writeChange(p *page, c *Change, above []string) []string {
 	note := ""
-	if byDefault, _, ok := strings.Cut(c.ComputedFrom, wordByDefault); ok {
+	if byDefault, rest, ok := strings.Cut(c.ComputedFrom, wordByDefault); ok && strings.HasPrefix(rest, wordRecent) {
+		note = wordRecentDefault + clip(byDefault)
+	} else if ok {
 		note = "# " + clip(byDefault) + wordByDefault
 	} else if c.From != nil {
 		note = wordWas + shortened(*c.From, 40)
@@ -169,14 +171,18 @@ func writeChange(p *page, c *Change, above []string) []string {
 		if c.From != nil && unset(*c.From) {
 			verb = verbs["set"]
 		}
+		step := c.ComputedFrom
+		if short := steps[step]; c.To == nil && c.From == nil && short != "" {
+			verb, step = short, ""
+		}
 		if verb != "" {
 			spans = append(spans, span{plain, ": " + verb})
 		}
 		switch {
 		case c.To != nil:
 			spans = append(spans, span{plain, " to "}, span{code, clip(*c.To)})
-		case c.From == nil && c.ComputedFrom != "":
-			spans = append(spans, span{plain, " " + c.ComputedFrom})
+		case c.From == nil && step != "":
+			spans = append(spans, span{plain, " " + step})
 		}
 		spans = append(spans, span{dim, nowText(c)})
 		p.para(block{indent: 3, hang: 5, full: true, lines: 4}, spans...)

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -29,7 +30,11 @@ func writeEvidence(p *page, r *Report, in *Incident) {
 	if s := missing(in); s != "" {
 		facts = append(facts, fact{span{plain, labelMissing}, []span{{plain, s}}, 2})
 	}
-	after := afterwards(p, in)
+	earlier, later := followers(in)
+	if s := happened(p, in, earlier); s != nil {
+		facts = append(facts, fact{span{plain, labelBefore}, s, 2})
+	}
+	after := happened(p, in, later)
 	if s := timesText(in); s != "" && len(facts[0].text) == 1 {
 		rest := after
 		after = []span{{plain, s}}
@@ -66,7 +71,7 @@ func writeEvidence(p *page, r *Report, in *Incident) {
 // rootFact is the first failure: where it stands, its own words, and how often the same was reported again.
 func rootFact(p *page, in *Incident) fact {
 	message := in.Root.Message
-	if name, rest, ok := strings.Cut(message, ": "); ok && requestText(in) != "" && len(name) < 60 && rest != "" && !strings.Contains(name, " ") {
+	if name, rest, ok := strings.Cut(message, ": "); ok && in.Root.Request != nil && len(name) < 60 && rest != "" && !strings.Contains(name, " ") {
 		message = name // its figures stand above
 	}
 	text := []span{{plain, message}}
@@ -91,10 +96,40 @@ func reason(in *Incident) string {
 	return sentence(in.PhaseWhy)
 }
 
-// afterwards sums up what followed, by kind, in the order of the first of each; nil when nothing did.
+// sameKill is the kind of another report of a kill that is the incident itself.
+const sameKill = "same_kill"
+
+// followers are the consequences, in the order of the log: a kill's are often printed before the report of the kill.
+func followers(in *Incident) (earlier, later []Consequence) {
+	for _, c := range in.Consequences {
+		if c.Kind == in.Kind && in.Kind == "oom_kill" && in.Root.PID != nil && namesNumber(c.Message, *in.Root.PID) {
+			c.Kind = sameKill
+		}
+		if c.File == in.Root.File && c.Line < in.Root.Line {
+			earlier = append(earlier, c)
+		} else {
+			later = append(later, c)
+		}
+	}
+	return earlier, later
+}
+
+// namesNumber reports whether a message has a number, not as a part of another one.
+func namesNumber(message string, n int) bool {
+	digit := func(c rune) bool { return c >= '0' && c <= '9' }
+	return slices.Contains(strings.FieldsFunc(message, func(c rune) bool { return !digit(c) }), strconv.Itoa(n))
+}
+
+// afterwards sums up what followed.
 func afterwards(p *page, in *Incident) []span {
+	_, later := followers(in)
+	return happened(p, in, later)
+}
+
+// happened sums up what followed, by kind, in the order of the first of each; nil for nothing.
+func happened(p *page, in *Incident, cs []Consequence) []span {
 	var parts [][]span
-	for i, g := range groups(in.Consequences) {
+	for i, g := range groups(cs) {
 		if i == maxAfter {
 			break
 		}

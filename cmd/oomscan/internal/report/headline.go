@@ -59,7 +59,7 @@ func writeHeadline(p *page, r *Report, in *Incident, i int) {
 func subject(r *Report, in *Incident) string {
 	if in.Verdict == "suspect" {
 		if s := suspects[in.Kind].subject; s != "" {
-			return withPlace(s, in)
+			return withPlace(in.device(s), in)
 		}
 	}
 	s := subjects[in.Kind]
@@ -82,7 +82,7 @@ func subject(r *Report, in *Incident) string {
 			s += " on " + gpu
 		}
 	}
-	return withPlace(s, in)
+	return withPlace(in.device(s), in)
 }
 
 // withPlace adds which process failed, and when.

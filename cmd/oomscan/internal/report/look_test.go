@@ -96,7 +96,7 @@ func TestWhatTheLogDoesNotTellIsSaid(t *testing.T) {
 	t.Parallel()
 	r := &Report{Incidents: []Incident{{Verdict: "memory", Kind: "host_oom", Resource: "host", Phase: "unknown", Root: Root{File: "a.log", Line: 3}}}}
 	got := text(t, r, Style{Width: 80})
-	assert.Contains(t, got, "not in the log   the phase, which process failed, memory figures\n")
+	assert.Contains(t, got, "unknown   the phase, which process failed, memory figures\n")
 	assert.NotContains(t, got, labelPhase)
 }
 

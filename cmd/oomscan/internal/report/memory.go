@@ -44,7 +44,7 @@ func memoryParts(in *Incident) (string, []part, int64) {
 	if l == nil || l.Capacity == nil || l.Free == nil || *l.Capacity <= 0 || *l.Free < 0 || *l.Free > *l.Capacity {
 		return "", nil, 0
 	}
-	parts, sound := ledgerParts(l, in.Root.OwnBytes)
+	parts, sound := ledgerParts(l, &in.Root)
 	if l.Contradiction != nil || !sound {
 		parts = []part{{partAllocated, wordInUseShort, *l.Capacity - *l.Free}, {partFree, "", *l.Free}}
 	}
@@ -52,11 +52,14 @@ func memoryParts(in *Incident) (string, []part, int64) {
 	if in.Root.Device != nil {
 		name = fmt.Sprintf("GPU %d", *in.Root.Device)
 	}
-	return name, parts, *l.Capacity
+	return in.device(name), parts, *l.Capacity
 }
 
+// mostLibraries is the most that a process holds outside PyTorch for its CUDA context and NCCL: more is something else's, an engine's.
+const mostLibraries = 3 << 30
+
 // ledgerParts are the ledger's parts in the order of the bar. It gives false when they do not fit into the capacity.
-func ledgerParts(l *memory.Ledger, own *int64) ([]part, bool) {
+func ledgerParts(l *memory.Ledger, root *Root) ([]part, bool) {
 	var parts []part
 	sum, sound := 0.0, true
 	add := func(k ink, label string, n *int64) {
@@ -72,7 +75,10 @@ func ledgerParts(l *memory.Ledger, own *int64) ([]part, bool) {
 	add(partAllocated, "", l.Allocated)
 	add(partReserved, "", l.ReservedUnallocated)
 	rest, label := l.ProcessRest, ""
-	if rest == nil && own != nil {
+	if rest != nil && (*rest > mostLibraries || otherMakers.MatchString(root.Message)) {
+		label = wordOutside
+	}
+	if own := root.OwnBytes; rest == nil && own != nil {
 		// The process's total is known but not all of its parts: what the known parts leave is its rest.
 		n := *own
 		for _, x := range []*int64{l.Allocated, l.ReservedUnallocated} {

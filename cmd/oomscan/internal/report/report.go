@@ -185,8 +185,13 @@ type Root struct {
 	Limit    *int64     `json:"limit_bytes"`
 	KilledBy *string    `json:"killed_by"` // kernel, ray, kubelet ...: who killed the process for its memory
 	LimitOf  *string    `json:"limit_of"`  // job, container, group or node: whose memory was full
-	Used     *int64     `json:"-"`         // of what Limit bounds, when memory ran out; for the text
-	Trace    []Frame    `json:"traceback"`
+	// Accelerator is what the devices are called where they are no GPUs: TPU, NPU, HPU.
+	Accelerator *string `json:"accelerator"`
+	Needed      *int64  `json:"needed_bytes"`     // by the whole program, as its compiler computes it
+	NodeUsed    *int64  `json:"node_used_bytes"`  // at the last reading before a host's memory ran out
+	NodeTotal   *int64  `json:"node_total_bytes"` // of that reading
+	Used        *int64  `json:"used_bytes"`       // of what Limit bounds, when memory ran out
+	Trace       []Frame `json:"traceback"`
 }
 
 // Frame is one entry of the root's traceback, outermost first.
@@ -290,6 +295,9 @@ func incident(run *classifier.Run, c *classifier.Incident, list *remedies.Checkl
 		Budget: list.Budget, Unexplained: list.Unexplained,
 	}
 	in.Root.KilledBy, in.Root.LimitOf = str(c.Kill.By), str(c.Kill.Limit)
+	if n := c.Node; n != nil {
+		in.Root.NodeUsed, in.Root.NodeTotal = &n.Used, &n.Total
+	}
 	for _, x := range list.Rivals {
 		in.Rivals = append(in.Rivals, Why(x))
 	}
@@ -299,6 +307,7 @@ func incident(run *classifier.Run, c *classifier.Incident, list *remedies.Checkl
 	for _, e := range c.Evidence {
 		in.Evidence = append(in.Evidence, Evidence{File: e.At.Source, Line: e.At.Line, Text: e.Text, Why: e.Why})
 	}
+	in.nameDevices()
 	for _, x := range c.Consequences {
 		in.Consequences = append(in.Consequences, Consequence{
 			Kind: string(x.Kind), File: x.At.Source, Line: x.At.Line, Rank: x.Rank, Host: str(x.Host), Time: stamp(x.Time), Message: x.Message, Count: x.Count,
@@ -324,7 +333,7 @@ func root(c *classifier.Root) Root {
 	r := Root{
 		File: c.At.Source, Line: c.At.Line, Offset: c.At.Offset, Time: stamp(c.Time), Host: str(c.Host), Rank: c.Rank, Device: c.Device,
 		PID: c.PID, Process: str(c.Process), Message: c.Message, Request: c.Requested, Total: c.Total, Free: c.Free, Alloc: c.Allocated,
-		Reserved: c.ReservedUnallocated, OwnBytes: c.ProcessBytes, Others: c.OtherProcesses, Limit: c.Limit, Used: c.Used, Trace: frames(c.Trace),
+		Reserved: c.ReservedUnallocated, OwnBytes: c.ProcessBytes, Others: c.OtherProcesses, Limit: c.Limit, Used: c.Used, Needed: c.Needed, Accelerator: str(c.Accelerator), Trace: frames(c.Trace),
 	}
 	return r
 }

@@ -22,9 +22,10 @@ const (
 
 	labelPhase         = "phase: "
 	labelAfter         = "afterwards"
+	labelBefore        = "before it"
 	labelConfidence    = " confidence"
 	labelRun           = "run"
-	labelMissing       = "not in the log"
+	labelMissing       = "unknown"
 	labelFigures       = "figures disagree"
 	labelRuledOut      = "ruled out"
 	wordInnermost      = ", innermost last"
@@ -32,12 +33,15 @@ const (
 	wordFirst          = "Note: "
 	wordNext           = "Next: "
 	wordByDefault      = " by default"
+	wordRecent         = " in recent versions"
+	wordRecentDefault  = "# recent default: "
 	wordWas            = "# was "
 	wordNow            = "now "
 	wordProcess        = "process"
 	wordProcesses      = "processes"
 	wordHost           = "host RAM"
 	wordRest           = "rest of this process"
+	wordOutside        = "outside PyTorch"
 	wordThisProcess    = "this process"
 	wordKilledProcess  = "the killed process"
 	wordOtherProcesses = "other processes"
@@ -104,18 +108,21 @@ var phaseWords = map[string]string{
 // consequenceWords name what followed.
 var consequenceWords = map[string]string{
 	"gpu_oom": "out of GPU memory", "gpu_driver_oom": "out of GPU memory", "kv_cache": "no room for the KV cache",
-	"nccl_oom": "NCCL out of memory", "nccl_failure": "NCCL failed or timed out", "host_oom": "host allocation failed",
+	"nccl_oom": "NCCL out of memory", "nccl_failure": "NCCL error", "host_oom": "host allocation failed",
 	"oom_kill": "a process was killed", "shm_exhausted": "/dev/shm full", "illegal_access": "illegal memory access", "process_exit": "a process ended",
 	"job_cancelled": "job cancelled", "exception": "an exception", "restart": "workers restarted", "recovered": "recovered", "pressure": "low memory",
+	sameKill: "same kill reported",
 }
 
-// manyFollowed name what followed more than once, where that is more than the same word with a number.
-var manyFollowed = map[string]string{"oom_kill": "processes were killed", "process_exit": "processes ended", "exception": "exceptions"}
+// manyFollowed name what followed more than once, where that is more than the same word with a number. Several lines may be
+// about one process.
+var manyFollowed = map[string]string{"oom_kill": "reports of killed processes", "process_exit": "reports of ended processes", "exception": "exceptions"}
 
 // killers name who kills for memory; see classifier.Kill.
 var killers = map[string]string{
 	"kernel": "The kernel's OOM killer", "ray": "Ray's memory monitor", "kubelet": "The kubelet", "systemd-oomd": "systemd-oomd", "earlyoom": "earlyoom",
-	"pbs": "PBS", "lsf": "LSF", "sge": "Grid Engine", "condor": "HTCondor",
+	"slurm": "Slurm's memory accounting",
+	"pbs":   "PBS", "lsf": "LSF", "sge": "Grid Engine", "condor": "HTCondor",
 }
 
 // partWords name the parts of a memory bar.
@@ -123,6 +130,9 @@ var partWords = map[ink]string{
 	partAllocated: "tensors", partReserved: "reserved but unused", partProcess: "CUDA and NCCL", partOthers: "other processes", partFree: "free",
 	partUnknown: "unexplained",
 }
+
+// steps are shorter words for the usual steps of a value that the log does not show.
+var steps = map[string]string{"to half of what it is now": "halve it", "to twice what it is now": "double it"}
 
 // verbs say in which direction a setting goes.
 var verbs = map[string]string{"up": "raise it", "down": "lower it", "set": "set it"}

@@ -37,8 +37,14 @@ func cacheSubject(in *Incident) string {
 // requestText says what the program tried to allocate and what was free.
 func requestText(in *Incident) string {
 	r := &in.Root
-	if r.Request == nil {
-		return ""
+	switch {
+	case r.Request != nil:
+	case in.Kind == "kv_cache" && in.Shortfall != nil:
+		return in.device(fmt.Sprintf("Without any KV cache, the engine needs %s more than its share of the GPU.", size(*in.Shortfall)))
+	case r.Needed != nil && r.Total != nil && in.Shortfall != nil:
+		return in.device(fmt.Sprintf("The compiled program needs %s; the GPU has %s: %s short.", size(*r.Needed), size(*r.Total), size(*in.Shortfall)))
+	default:
+		return hostUseText(r)
 	}
 	var b strings.Builder
 	if shareNotFree(in) {
@@ -69,7 +75,18 @@ func requestText(in *Incident) string {
 	if in.Resource == "gpu" && r.Total != nil && *r.Request > *r.Total {
 		b.WriteString(" " + wordOvershot)
 	}
-	return b.String()
+	return in.device(b.String())
+}
+
+// hostUseText says how much of a host's memory was in use, empty where the log does not show it.
+func hostUseText(r *Root) string {
+	switch {
+	case r.Used != nil && r.Limit != nil && *r.Used > *r.Limit:
+		return fmt.Sprintf("%s was in use: %s over the limit.", size(*r.Used), size(*r.Used-*r.Limit))
+	case r.Used == nil && r.Limit == nil && r.NodeUsed != nil && r.NodeTotal != nil:
+		return fmt.Sprintf("At the last reading before it, %s of the node's memory was in use.", sizeOf(*r.NodeUsed, *r.NodeTotal))
+	}
+	return ""
 }
 
 // killText says who killed what, and when.

@@ -1,0 +1,60 @@
+package report
+
+import "oomscan/parser/lazyre"
+
+// This file has the words for accelerators that are no GPUs.
+
+// gpuWord is how the guides, the causes and this package call the devices.
+var gpuWord = lazyre.New(`\bGPU(s?)\b`)
+
+// device is a sentence about the incident's devices under their own name.
+func (in *Incident) device(s string) string {
+	kind := deref(in.Root.Accelerator)
+	if kind == "" {
+		return s
+	}
+	return gpuWord().ReplaceAllString(s, kind+"${1}")
+}
+
+// nameDevices renames the devices in what package remedies says. Settings and their values stay as they are.
+func (in *Incident) nameDevices() {
+	if in.Root.Accelerator == nil {
+		return
+	}
+	rename := func(list ...*string) {
+		for _, s := range list {
+			*s = in.device(*s)
+		}
+	}
+	each := func(list []string) {
+		for i := range list {
+			rename(&list[i])
+		}
+	}
+	rename(&in.Summary, &in.Checklist)
+	each(in.Findings)
+	why := func(x *Why) {
+		rename(&x.Text)
+		each(x.For)
+		each(x.Against)
+	}
+	if in.Cause != nil {
+		why(in.Cause)
+	}
+	for i := range in.Rivals {
+		why(&in.Rivals[i])
+	}
+	for i := range in.Evidence {
+		rename(&in.Evidence[i].Why)
+	}
+	for i := range in.Remedies {
+		x := &in.Remedies[i]
+		rename(&x.List, &x.Title, &x.Detail, &x.Why, &x.Caution, &x.AppliesWhy, &x.EnoughWhy)
+	}
+	for i := range in.Proposals {
+		x := &in.Proposals[i]
+		rename(&x.Title, &x.Text, &x.WhyNot, &x.WorstCase)
+		each(x.Costs)
+		each(x.Needs)
+	}
+}

@@ -1,0 +1,93 @@
+package remedies
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+// TestMoreHostMemoryIsAGuessByItsOwnFactor states the factor that the change has, or what was in use.
+func TestMoreHostMemoryIsAGuessByItsOwnFactor(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		from, to string
+		used     *int64
+		want     string
+	}{
+		"a half more":      {"480G", "720G", nil, "The log does not show how much was missing; 1.5 times as much is a guess."},
+		"twice as much":    {"2Gi", "4Gi", nil, "The log does not show how much was missing; twice as much is a guess."},
+		"rounded up":       {"1Gi", "4Gi", nil, "The log does not show how much was missing; 4.0 times as much is a guess."},
+		"unreadable":       {"some", "4Gi", nil, "The log does not show how much was missing; this is a guess."},
+		"more than it had": {"500G", "760G", gibs(602), "It used 602.00 GiB when it was killed, and may need more."},
+		"less than it had": {"500G", "752G", gibs(400), "The log does not show how much was missing; 1.5 times as much is a guess."},
+	} {
+		ctx := &Context{root: &classifier.Root{Used: c.used}}
+		assert.Equal(t, c.want, guess(ctx, &Change{From: &c.from, To: &c.to}), name)
+	}
+}
+
+// TestAPolledLimitIsRaisedAboveWhatWasUsed asks for more than the job already used.
+func TestAPolledLimitIsRaisedAboveWhatWasUsed(t *testing.T) {
+	t.Parallel()
+	for used, want := range map[float64]string{0: "752G", 510: "752G", 602: "760G", 900: "1128G"} {
+		in := &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Phase: "training", Verdict: classifier.Memory}
+		in.Root.Pattern, in.Root.Limit = "slurm.limit", gibs(500)
+		if used > 0 {
+			in.Root.Used = gibs(used)
+		}
+		r := run("torch", "--mem", "500G")
+		r.Launcher, r.Scheduler = "slurm", "slurm"
+		list := For(r, in)
+		require.NotEmpty(t, list.Proposals)
+		require.NotEmpty(t, list.Proposals[0].Changes)
+		assert.Equal(t, want, orEmpty(list.Proposals[0].Changes[0].To), "%.0f", used)
+	}
+}
+
+// TestACostIsSaidOnce compares a caution with the usual cost of its lever.
+func TestACostIsSaidOnce(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ caution, costs, wantCaution, wantCosts string }{
+		"the same, in general words": {"Answers may change.", "some quality, from quantization", "", "some quality, from quantization"},
+		"a part of it":               {"Slower.", "host memory for the weights, and time to copy them", "", "host memory for the weights, and time to copy them"},
+		"the same, with a figure":    {"About a fifth slower.", "steps take about a quarter longer", "About a fifth slower.", ""},
+		"the same, of one program":   {"Results differ from full fine-tuning.", "quality: only adapters are trained, or the weights are quantized", "Results differ from full fine-tuning.", ""},
+		"something else":             {"ZeRO stage 3 only.", "host memory for the weights", "ZeRO stage 3 only.", "host memory for the weights"},
+		"less than the cost":         {"Host memory grows by 12 bytes per parameter.", "host memory for the states, and slower steps", "Host memory grows by 12 bytes per parameter.", "host memory for the states, and slower steps"},
+		"no caution":                 {"", "slower prefill", "", "slower prefill"},
+	} {
+		caution, costs := once(c.caution, c.costs)
+		assert.Equal(t, [2]string{c.wantCaution, c.wantCosts}, [2]string{caution, costs}, name)
+	}
+}
+
+// TestASwitchIsWrittenAsTheLogWritesIt keeps the case of true and false, except in Python.
+func TestASwitchIsWrittenAsTheLogWritesIt(t *testing.T) {
+	t.Parallel()
+	for from, want := range map[string]string{"false": "true", "False": "True"} {
+		r := pick(t, For(run("torch", "gradient_checkpointing", from), gpuOOM("backward")), "torch.checkpointing")
+		require.Len(t, r.Changes, 1)
+		assert.Equal(t, want, orEmpty(r.Changes[0].To), from)
+	}
+}
+
+// TestAShareSaysHowFarItMustGrow has the engine's own figure, and no card.
+func TestAShareSaysHowFarItMustGrow(t *testing.T) {
+	t.Parallel()
+	for short, want := range map[float64]string{
+		2.5: "It must grow by more than 2.50 GiB: 0.03 of an 80 GiB GPU, 0.10 of a 24 GiB one.",
+		0:   "",
+	} {
+		in := recognized("vllm.no_cache_blocks", &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Verdict: classifier.Memory})
+		if short > 0 {
+			in.Shortfall = gibs(short)
+		}
+		list := For(run("vllm"), in)
+		require.NotEmpty(t, list.Proposals)
+		assert.Equal(t, want, list.Proposals[0].Text)
+	}
+}
