@@ -39,15 +39,16 @@ func modelOf(ctx *Context) *modelSizes {
 	if p := m.Parameters; p != nil && *p > 0 && *p < mostParameters {
 		f.Parameters.Value = *p
 	}
-	take(&f.Vocab, m.VocabSize, "padded_vocab_size", "vocab_size")
+	take(&f.Vocab, m.VocabSize, "padded_vocab_size", "vocab_size", "padded vocab_size", "padded vocab size", "vocab size", "n_vocab")
 	take(&f.Hidden, m.HiddenSize, "hidden_size")
 	take(&f.Layers, m.Layers, "num_hidden_layers")
-	take(&f.Heads, m.AttentionHeads, "num_attention_heads")
-	take(&f.KVHeads, nil, "num_key_value_heads", "num_query_groups")
+	take(&f.Heads, m.AttentionHeads, "num_attention_heads", "num_heads", "n_head", "n_heads")
+	take(&f.KVHeads, nil, "num_key_value_heads", "num_query_groups", "num_kv_heads", "n_kv_heads", "n_kv_head")
 	take(&f.Inner, nil, "intermediate_size", "ffn_hidden_size")
 	take(&f.HeadDim, nil, "head_dim", "kv_channels")
 	known, ok := memory.KnownModel(m.Name)
 	if !ok {
+		f.headDim()
 		return f
 	}
 	if known.HeadDim == 0 {
@@ -58,6 +59,7 @@ func modelOf(ctx *Context) *modelSizes {
 		want int64
 	}{{f.Hidden, known.Hidden}, {f.Layers, known.Layers}, {f.Heads, known.Heads}} {
 		if t.have.Value > 0 && t.have.Value != t.want {
+			f.headDim()
 			return f
 		}
 	}
@@ -83,4 +85,11 @@ func modelOf(ctx *Context) *modelSizes {
 		}
 	}
 	return f
+}
+
+// headDim derives the size of a head from a printed configuration that leaves it out, as transformers does.
+func (m *modelSizes) headDim() {
+	if h, n := m.Hidden.Value, m.Heads.Value; m.HeadDim.Value == 0 && n > 0 && h%n == 0 {
+		m.HeadDim.Value = h / n
+	}
 }

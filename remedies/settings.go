@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 )
 
 // setting is a value of the run's configuration and how it was found.
@@ -161,8 +162,15 @@ func isNone(v string) bool {
 	return false
 }
 
+// grouped matches a number with separators between its thousands.
+var grouped = lazyre.New(`^[0-9]{1,3}(?:,[0-9]{3}){1,5}$`)
+
 func parseNumber(v string) (float64, bool) {
-	f, err := strconv.ParseFloat(strings.ReplaceAll(strings.Trim(v, `"' `), "_", ""), 64)
+	v = strings.ReplaceAll(strings.Trim(v, `"' `), "_", "")
+	if grouped().MatchString(v) {
+		v = strings.ReplaceAll(v, ",", "")
+	}
+	f, err := strconv.ParseFloat(v, 64)
 	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) && math.Abs(f) < 1e18
 }
 
