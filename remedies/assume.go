@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"oomscan/remedies/memory"
@@ -20,6 +21,9 @@ func (c *change) assume(ctx *Context, names *naming) {
 	}
 	if n, ok := tokensAsked(ctx); ok && strings.HasPrefix(p.Next, "budget_") {
 		now, from = itoa(n), fmt.Sprintf("the failed micro-batch had about %s tokens: ", memory.Thousands(n))
+	}
+	if n, ok := cacheLength(ctx); ok && p.Next == "halve" && slices.Contains([]string{"max_seq_len", "max_model_len", "context_length"}, lastWord(p.Key)) {
+		now, from = itoa(n), fmt.Sprintf("the cache was made for %s tokens: ", memory.Thousands(n))
 	}
 	if p.Next == "raise_stage" && !shownWhole(ctx) {
 		now = "" // DeepSpeed's own file may set it
@@ -42,6 +46,14 @@ func (c *change) assume(ctx *Context, names *naming) {
 	case v.bound != "" && inForce:
 		c.satisfied = v.bound + ", by default"
 	}
+}
+
+// cacheLength returns for how many tokens the cache was made, if the size of the request shows that.
+func cacheLength(ctx *Context) (int64, bool) {
+	if len(ctx.request) == 0 || ctx.request[0].What != memory.LayerCache {
+		return 0, false
+	}
+	return ctx.settings.integer(ctx.request[0].Key)
 }
 
 // sharedShare is the usual share of an engine on a card that it shares with a trainer. Few runs use a default above it.

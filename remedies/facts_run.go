@@ -176,6 +176,9 @@ func sixteenBits(ctx *Context, _ string) verdict {
 	if p := nominalParameters(ctx).Value; p > 0 && ctx.phase == "init" && ctx.root.Allocated != nil && *ctx.root.Allocated > 5*p/2 {
 		return verdict{no, "more is allocated than the weights take in 16 bits"}
 	}
+	if why := loadsWide(ctx); why != "" {
+		return verdict{no, why}
+	}
 	words := []string{"bfloat16", "float16", "bf16", "fp16", "half"}
 	for _, key := range []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"} {
 		if f, ok := ctx.settings.find(key, true); ok && containsAny(strings.ToLower(f.value.Value), words) {
@@ -183,6 +186,14 @@ func sixteenBits(ctx *Context, _ string) verdict {
 		}
 	}
 	return verdict{}
+}
+
+// loadsWide reports that a weight was being loaded in float32, whatever its checkpoint has: the size of the request shows it.
+func loadsWide(ctx *Context) string {
+	if ctx.phase != "init" || !memory.WideParameter(ctx.request) {
+		return ""
+	}
+	return "the weights are loaded in float32: " + strings.TrimSuffix(ctx.request[0].Text, ".")
 }
 
 // hasSwitch reports whether the model or its program has a setting to recompute activations: models of transformers do, and so

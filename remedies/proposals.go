@@ -131,6 +131,9 @@ func ruleOutExcluded(ctx *Context, best *cause.Cause, rivals []cause.Cause, item
 	if n := ctx.root.Requested; ctx.resource == "host" && n != nil && *n >= cause.LargeRequest {
 		ruleOut(items, []string{"workers", "malloc"}, "the request is a single allocation of "+classifier.GiB(*n))
 	}
+	if i := slices.IndexFunc(rivals, func(c cause.Cause) bool { return c.ID == "engine_share_too_large" && len(c.Against) > 0 }); i >= 0 && !ctx.is("engine_process") && ctx.phase == "init" {
+		ruleOut(items, []string{"share-down", "sleep"}, rivals[i].Against[0])
+	}
 	if v, ok := inVain[best.ID]; ok && best.Confidence == "high" && (best.ID != "states_too_big" || ctx.beyond > 0) {
 		ruleOut(items, v.levers, v.why)
 	}

@@ -117,6 +117,9 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		return change{}, false
 	}
 	now := currentValue(ctx, names, p)
+	if slices.Contains([]string{"torch_dtype", "dtype"}, lastWord(p.Key)) && loadsWide(ctx) != "" {
+		now.from = nil // that of the checkpoint, not of what was loaded
+	}
 	found := now.from != nil
 	if p.Found && (!found || p.Direction != "set" && isNone(*now.from)) {
 		return change{}, false

@@ -2,17 +2,26 @@ package remedies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"oomscan/parser"
 	"oomscan/parser/lazyre"
+	"oomscan/parser/traceback"
 	"oomscan/remedies/memory"
 )
 
 // explainRequest lists what the failed request may have been, the likeliest first; see memory.Explain.
 func explainRequest(ctx *Context) []memory.Explanation {
 	r := ctx.root
-	if ctx.incident.Kind != parser.GPUOOM && ctx.incident.Kind != parser.GPUDriverOOM || r.Requested == nil || *r.Requested <= 0 {
+	if r.Requested == nil || *r.Requested <= 0 {
+		return nil
+	}
+	switch ctx.incident.Kind {
+	case parser.GPUOOM, parser.GPUDriverOOM:
+	case parser.HostOOM:
+		return hostRequest(ctx)
+	default:
 		return nil
 	}
 	place, wide := failedPlace(ctx)
@@ -27,30 +36,113 @@ func explainRequest(ctx *Context) []memory.Explanation {
 	m := ctx.model
 	q.Inner, q.Heads, q.Shape = m.Inner, m.Heads, rankShape(ctx)
 	q.Making, q.Fresh = newTensor(ctx)
+	q.Single, q.Cast = ctx.stackContains(2, "full_tensor", "_broadcast_tensors"), ctx.stackContains(2, ".to(casting_dtype", ".to(dtype", "param.to(", ".float()")
+	q.Made = madeTensor(ctx, q)
 	q.Vocab, q.VocabOf = rankVocabulary(ctx)
+	q.Products = batches(ctx)
 	if q.Vocab.Value == 0 && (place == memory.Logits || place == memory.Unnamed && q.Tokens) {
 		q.Vocab.Value = vocabularyThatFits(q)
 	}
 	return memory.Explain(q)
 }
 
+// hostRequest explains a request for host memory while weights are read: its size is exact.
+func hostRequest(ctx *Context) []memory.Explanation {
+	place, _ := failedPlace(ctx)
+	if place != memory.Weights {
+		return nil
+	}
+	n := *ctx.root.Requested
+	q := &memory.Request{Size: memory.Printed(n, ctx.root.Message), Bytes: n, Place: place, Shape: rankShape(ctx)}
+	q.Making, q.Fresh = newTensor(ctx)
+	q.Cast = !q.Fresh
+	return memory.Explain(q)
+}
+
+// madeTensor returns the failed tensor if the innermost code or the message has its shape.
+func madeTensor(ctx *Context, q *memory.Request) *memory.Made {
+	texts := []string{ctx.root.Message}
+	if t := ctx.root.Trace; t != nil && len(t.Frames) > 0 {
+		texts = append(texts, t.Frames[len(t.Frames)-1].Code)
+	}
+	for _, text := range texts {
+		if m, ok := memory.FindMade(text, q.Blocks()); ok {
+			return &m
+		}
+	}
+	return nil
+}
+
 // vocabularyThatFits returns the vocabulary of a known model with which all tokens that the settings allow have the size of
 // the request, or 0.
 func vocabularyThatFits(q *memory.Request) int64 {
-	if q.Limit == nil || q.Limit.Budget {
+	if q.Limit != nil && q.Limit.Budget {
 		return 0
 	}
-	for _, width := range []int64{4, 2} {
+	tokens := q.Products
+	if q.Limit != nil {
+		tokens = []memory.Product{{Tokens: q.Limit.Tokens}}
+	}
+	for _, fits := range []func(n int64) bool{q.Size.Holds, q.Exactly} {
+		var found []int64
 		for _, v := range memory.Vocabularies() {
 			if q.Place != memory.Logits && v&(v-1) == 0 { // a layer may be as wide
 				continue
 			}
-			if q.Size.Holds(q.Limit.Tokens * v * width) {
-				return v
+			if slices.ContainsFunc(tokens, func(p memory.Product) bool { return fits(4*p.Tokens*v) || fits(2*p.Tokens*v) }) {
+				found = append(found, v)
 			}
+		}
+		if n := len(found); n > 0 && found[n-1]-found[0] < found[0]/200 { // vocabularies that differ prove nothing, except by padding
+			return found[0]
 		}
 	}
 	return 0
+}
+
+// batches returns the tokens of a batch as the settings have it, samples times length, where no bound of the failing phase is known.
+func batches(ctx *Context) []memory.Product {
+	samples := []string{
+		"micro_batch_size", "local_batch_size", "device_batch_size", "device_train_microbatch_size", "device_train_batch_size", "micro_train_batch_size_per_gpu", "micro_forward_batch_size_per_gpu",
+		"per_device_train_batch_size", "train_batch_size", "batch_size",
+	}
+	if ctx.is("evaluating") {
+		samples = []string{"per_device_eval_batch_size", "eval_batch_size"}
+	}
+	type length struct {
+		tokens int64
+		how    string
+	}
+	var lengths []length
+	for _, k := range append([]string{"sequence_len", "seq_length", "seq_len", "sequence_length", "context_length"}, hfLengths[0]...) {
+		if n, ok := ctx.settings.integer(k); ok && n < mostTokens {
+			lengths = append(lengths, length{n, memory.Thousands(n)})
+		}
+	}
+	prompt, ok1 := ctx.settings.integer("max_prompt_length", "prompt_max_len")
+	answer, ok2 := ctx.settings.integer("max_response_length", "max_generate_length", "max_completion_length", "generate_max_len", "max_new_tokens")
+	if ok1 && ok2 && max(prompt, answer) < mostTokens {
+		lengths = append(lengths, length{prompt + answer, "(" + memory.Thousands(prompt) + " + " + memory.Thousands(answer) + ")"})
+	}
+	var out []memory.Product
+	for _, s := range samples {
+		n, ok := ctx.settings.integer(s)
+		if !ok && s == "per_device_eval_batch_size" && trainersEvaluation(ctx) {
+			n, ok = 8, true // transformers/training_args.py
+		}
+		for _, l := range lengths {
+			p := memory.Product{Tokens: n * l.tokens, How: memory.Thousands(n) + " x " + l.how}
+			if ok && n < mostSamples && !slices.ContainsFunc(out, func(o memory.Product) bool { return o.Tokens == p.Tokens }) {
+				out = append(out, p)
+			}
+		}
+	}
+	return out
+}
+
+// trainersEvaluation reports whether it failed in an evaluation by transformers' Trainer.
+func trainersEvaluation(ctx *Context) bool {
+	return ctx.is("evaluating") && ctx.passesThrough("/transformers/trainer")
 }
 
 // rankVocabulary returns how many entries of the vocabulary one rank's logits have. Megatron pads it to a multiple of 128
@@ -60,7 +152,7 @@ func rankVocabulary(ctx *Context) (memory.Figure, string) {
 		return memory.Figure{}, "" // their head gives one value a token
 	}
 	v := ctx.model.Vocab
-	if v.Value <= 0 || !ctx.is("backend:megatron") {
+	if v.Value <= 0 || !ctx.is("backend:megatron") || ctx.is("sampler") { // an engine samples from whole rows
 		return v, ""
 	}
 	tp, ok := ctx.settings.integer(megatronTP...)
@@ -82,6 +174,8 @@ var places = []struct {
 	words []string
 }{
 	{memory.Sampler, []string{"topk_topp", "top_k_top_p", "apply_top_k", "/sample/sampler.py", "_dummy_sampler_run", "layers/sampler.py"}},
+	{memory.Cache, []string{"exllamav2/cache", "exllamav3/cache", "allocate_kv_cache", "cache_engine.py", "transformers/cache_utils.py", "init_kv_cache", "memory_pool.py"}},
+	{memory.Unpacked, []string{"dequantize", "matmul_4bit"}},
 	{memory.Logits, []string{
 		"lm_head", "logits", "log_softmax", "cross_entropy", "crossentropy", "logsumexp", "entropy_from", "gather_logprobs", "logprobs_from", "output_layer", "selective_log_softmax",
 		"get_log_probs", "calculate_log_probs", // slime's and its forks' (backends/megatron_utils/loss.py)
@@ -94,7 +188,7 @@ var places = []struct {
 		"gatheredparameters", "allgather",
 	}},
 	{memory.Buckets, []string{"param_and_grad_buffer", "_allocate_flat", "ipg_buffer", "average_tensor", "bucket"}},
-	{memory.Weights, []string{"create_weights", "load_weights", "init_empty", "loader", "from_pretrained", "load_model", "setup_model", "__init__ self.weight", "parameter("}},
+	{memory.Weights, []string{"create_weights", "load_weights", "init_empty", "loader", "from_pretrained", "load_model", "setup_model", "__init__ self.weight", "parameter(", "load_state_dict_into"}},
 	{memory.MLP, []string{"gate_proj", "up_proj", "down_proj", "act_fn", "linear_fc1", "linear_fc2", "/mlp.py", "mlp(", "swiglu", "silu"}},
 	{memory.Optimizer, []string{"/optim/", "optimizer", "fused_adam", "adamw", "exp_avg", "cpu_adam", "sub_group"}},
 }
@@ -188,7 +282,7 @@ func placeOf(file, code string, through bool) memory.Place {
 func elementWidth(ctx *Context, at int) memory.Truth {
 	frames := ctx.root.Trace.Frames[at:]
 	for i := range frames {
-		if containsAny(strings.ToLower(frames[i].Code), []string{".float()", "float32", "float_conversion", "torch.float)", "dtype=torch.float,"}) {
+		if containsAny(strings.ToLower(frames[i].Code), []string{".float()", "float32", "float_conversion", "torch.float)", "dtype=torch.float,"}) || samplesFloats(&frames[i]) {
 			return memory.Yes
 		}
 	}
@@ -196,6 +290,11 @@ func elementWidth(ctx *Context, at int) memory.Truth {
 		return memory.No
 	}
 	return 0
+}
+
+// samplesFloats reports whether a frame computes probabilities in an engine's sampler, whose logits are in float32.
+func samplesFloats(f *traceback.Frame) bool {
+	return strings.Contains(f.Code, "softmax(") && placeOf(f.File, "", false) == memory.Sampler
 }
 
 // stateSizes returns the sizes that the settings predict for buffers and for parts of the model's state.
@@ -223,7 +322,42 @@ func stateSizes(ctx *Context) []memory.State {
 			}
 		}
 	}
-	return append(out, shardSizes(ctx)...)
+	return slices.Concat(out, shardSizes(ctx), cacheSizes(ctx))
+}
+
+// contextLengths are settings for the longest sequence of a cache. Without one of them a cache is as long as the model allows.
+var contextLengths = []string{"max_seq_len", "max_model_len", "n_ctx", "context_length", "max_position_embeddings"}
+
+// cacheSizes returns the sizes of the cache of one layer, keys or values or both, for the longest sequence.
+func cacheSizes(ctx *Context) []memory.State {
+	const most = 1 << 12
+	m := ctx.model
+	f := setting{}
+	for _, k := range contextLengths {
+		if g, ok := ctx.settings.find(k, true); ok && f.key == "" && !isNone(g.value.Value) {
+			f = g
+		}
+	}
+	tokens, ok := parseInt(f.value.Value)
+	kv, dim := m.KVHeads.Value, m.HeadDim.Value
+	if !ok || tokens < 1 || tokens > mostTokens || kv < 1 || kv > most || dim < 1 || dim > most || latentAttention(ctx) {
+		return nil
+	}
+	var out []memory.State
+	for _, parts := range []int64{1, 2} {
+		s := memory.State{
+			What: memory.LayerCache, How: fmt.Sprintf("%s tokens (%s) x %d key-value heads x %d x 2 bytes", memory.Thousands(tokens), f.key, kv, dim), Bytes: parts * tokens * kv * dim * 2, Key: f.key,
+			Places: []memory.Place{memory.Cache},
+		}
+		if parts == 2 {
+			s.How = "2 x " + s.How
+		}
+		if l := m.Layers.Value; l > 0 && l < most {
+			s.More = fmt.Sprintf("; %s for %d layers", memory.GiB(2/parts*l*s.Bytes), l)
+		}
+		out = append(out, s)
+	}
+	return out
 }
 
 // shardSizes returns the sizes of the model's parameters and Adam's states in fp32 as one flat tensor of a rank.

@@ -71,6 +71,18 @@ func listing(bytes ...int64) func(*Input) {
 	}
 }
 
+// wide is a weight that can only be of four bytes.
+func wide(in *Input) {
+	in.Request = []memory.Explanation{{What: memory.Parameter, Bytes: 4, Seen: true, Text: "the embedding."}}
+}
+
+// beside is a trainer with an engine that is awake on the same card.
+func beside(framework string) func(*Input) {
+	return func(in *Input) {
+		in.Framework, in.SharesCard, in.EngineAwake, in.Others = framework, true, true, bytes(40)
+	}
+}
+
 func deepspeed(in *Input) { in.Backend = "deepspeed" }
 
 // script is a program of one's own.
@@ -217,6 +229,22 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{
 			"no dtype in the code that loads", "wrong_dtype", failure("gpu", "init", stack(`a.py main model = am.from_pretrained("x", device_map="auto").cuda()`)),
 			failure("gpu", "init", stack(`a.py main model = am.from_pretrained("x", torch_dtype=torch.bfloat16).cuda()`)),
+		},
+		{
+			"a weight whose size is that of float32", "wrong_dtype", failure("host", "init", stack("modeling_utils.py _load_state_dict_into_meta_model"), at(memory.Weights), wide),
+			failure("host", "init", stack("modeling_utils.py _load_state_dict_into_meta_model"), at(memory.Weights), wide, func(in *Input) { in.Request[0].Bytes = 2 }),
+		},
+		{
+			"a weight in float32 that FSDP splits", "states_too_big", failure("gpu", "init", stack("modeling_utils.py load_model"), at(memory.Weights), wide, func(in *Input) { in.Backend = "fsdp" }),
+			failure("gpu", "init", stack("modeling_utils.py load_model"), at(memory.Weights), wide),
+		},
+		{
+			"the cache of one layer", "engine_share_too_small", failure("gpu", "init", engine, request(memory.Explanation{What: memory.LayerCache, Met: true, Seen: true, Text: "131,072 tokens."})),
+			failure("gpu", "init", engine, request(memory.Explanation{What: memory.Tensor, Met: true, Text: "131,072 x 1,280."})),
+		},
+		{
+			"an engine in another process than one that fills the card", "engine_share_too_large", failure("gpu", "backward", beside("nemo_rl"), func(in *Input) { in.Process = bytes(39) }),
+			failure("gpu", "backward", beside("nemo_rl"), func(in *Input) { in.Process = bytes(78) }),
 		},
 		{
 			"more than a share while loading", "not_sharded", failure("gpu", "init", stack("a.py load_model"), parameters(40e9, 8), func(in *Input) { in.Allocated = bytes(70) }),

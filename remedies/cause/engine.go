@@ -17,6 +17,7 @@ var engines = []hypothesis{
 		evidence: []weighed{
 			{2 * proof, when("the engine found no room for its KV cache", func(in *Input) bool { return in.NoRoomForCache })},
 			{proof, contextCache},
+			{proof, both(layerCache, (*Input).gpu)},
 			{proof, both(frames(6, "the cache for the whole context is allocated when the model is loaded", "exllamav2/cache", "exllamav3/cache"), (*Input).engineGPU)},
 			{2 * proof, when("the cache for all tokens of a batch did not fit", func(in *Input) bool { return strings.Contains(in.Text, "total tokens with") })},
 			{sign, when("the cache of a serving engine was full", func(in *Input) bool { return in.CacheRan })},
@@ -24,6 +25,9 @@ var engines = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			if in.CacheTokens > 0 && in.CacheTokens < in.PlannedTokens {
 				return fmt.Sprintf("the KV cache has room for %s tokens; one sequence may have %s", memory.Thousands(in.CacheTokens), memory.Thousands(in.PlannedTokens)), in.Requested
+			}
+			if why := layerCache(in); why != "" {
+				return why, in.Requested
 			}
 			if in.Requested == nil || in.Shortfall == nil {
 				if in.Requested != nil && contextCache(in) != "" {
@@ -106,6 +110,7 @@ var engines = []hypothesis{
 		excludes: []clue{
 			when("the engine had not taken its cache yet", func(in *Input) bool { return in.BeforeCache }),
 			when("the cache of a serving engine was full", func(in *Input) bool { return in.CacheRan }),
+			both(ownFills, (*Input).engineElsewhere),
 		},
 		figure: func(in *Input) (string, *int64) {
 			switch {
@@ -193,6 +198,19 @@ func contextCache(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("%d tokens of context x %d layers x (%d + %d) x 2 bytes are the %s", length, layers, k, v, gib(in.Requested))
+}
+
+// layerCache reports that the request is the keys or values of one layer for the whole context.
+func layerCache(in *Input) string {
+	if len(in.Request) == 0 || in.Request[0].What != memory.LayerCache {
+		return ""
+	}
+	return trimmed(in.Request[0].Text)
+}
+
+// engineElsewhere reports whether a trainer failed whose engine is another process, so that nothing of its own is the engine's.
+func (in *Input) engineElsewhere() bool {
+	return !in.EngineFailed && slices.Contains([]string{"nemo_rl", "slime", "relax", "areal", "openrlhf"}, in.Framework)
 }
 
 func (in *Input) engineGPU() bool { return in.gpu() && in.EngineFailed }

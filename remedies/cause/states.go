@@ -152,6 +152,9 @@ func statesFill(in *Input) string {
 // statesFigure states the size of the training states if they do not fit, otherwise that of the weights.
 func statesFigure(in *Input) (string, *int64) {
 	if statesFill(in) == "" {
+		if memory.WideParameter(in.Request) {
+			return weightsFigure(4, "the weights alone, in float32")(in)
+		}
 		return weightsFigure(2, "the weights alone, in 16 bits")(in)
 	}
 	least, how := in.statesOnCard()
@@ -257,13 +260,20 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
 		p := in.Parameters.Value
 		if p <= 0 || p > 1<<45 || bytes == 16 && in.Adapters || in.Quantized || slices.Contains([]string{"llamacpp", "ollama"}, in.Application) {
+			if bytes == 4 && wideWeight(in) != "" {
+				return "weights in float32; the failed request is " + trimmed(in.Request[0].Text), in.Requested
+			}
 			return plain("the model does not fit on the GPU")(in)
 		}
-		text, n := sized("%s: %s parameters x %d bytes", bytes*p, what, count(p), bytes)
-		if bytes == 4 {
-			text += "; in 16 bits, " + classifier.GiB(2*p)
+		split, n := "", int64(1)
+		if in.GPUs > 1 && bytes < 16 && (strings.HasPrefix(in.Backend, "fsdp") || in.Backend == "deepspeed" && in.number(zeroKeys...) == 3) && in.gpu() {
+			split, n = fmt.Sprintf(" / %d GPUs", in.GPUs), in.GPUs
 		}
-		return text, n
+		text, size := sized("%s: %s parameters x %d bytes%s", bytes*p/n, what, count(p), bytes, split)
+		if bytes == 4 {
+			text += "; in 16 bits, " + classifier.GiB(2*p/n)
+		}
+		return text, size
 	}
 }
 

@@ -18,6 +18,7 @@ var training = []hypothesis{
 			{proof, loadedTwice},
 			{sign + hint, both(loadsByDefault, (*Input).loadingAnywhere)},
 			{proof, widened},
+			{2 * proof, wideWeight},
 		},
 		excludes: []clue{
 			when("the weights are quantized", func(in *Input) bool { return in.Quantized && widened(in) == "" }),
@@ -272,6 +273,9 @@ var training = []hypothesis{
 			case in.Phase == "rollout":
 				return plain("one step's tensors do not fit next to the weights")(in)
 			}
+			if len(in.Request) > 0 && slices.Contains([]string{"activations", memory.Tensor, string(memory.Unpacked)}, in.Request[0].What) {
+				return requestFigure(in.microBatch())(in)
+			}
 			return plain(in.microBatch())(in)
 		},
 	},
@@ -343,6 +347,14 @@ func loadsNarrow(in *Input) string {
 		}
 	}
 	return ""
+}
+
+// wideWeight reports that a weight is loaded in four bytes where nothing trains it in parts: the size of the request shows it.
+func wideWeight(in *Input) string {
+	if !memory.WideParameter(in.Request) || !in.loading() || in.EngineFailed || in.Backend != "" || in.Place != memory.Weights {
+		return ""
+	}
+	return "the failed request is a weight in float32: " + trimmed(in.Request[0].Text)
 }
 
 // loadsByDefault reports that the failed code loads a model without a dtype: transformers before 5 then uses float32.
@@ -419,8 +431,19 @@ func productFigure(tensor, factors string) func(in *Input) (string, *int64) {
 func requestFigure(text string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
 		if len(in.Request) > 0 && (in.Request[0].Seen || in.Request[0].Met) {
-			return trimmed(in.Request[0].Text), in.Requested
+			return in.tensor(text), in.Requested
 		}
 		return plain(text)(in)
 	}
+}
+
+// tensor returns the arithmetic of the request or, where no more than its shape is known, a text and the shape.
+func (in *Input) tensor(text string) string {
+	if len(in.Request) == 0 || !in.Request[0].Seen && !in.Request[0].Met {
+		return text
+	}
+	if w := in.Request[0].What; w == memory.Tensor || w == string(memory.Unpacked) {
+		return text + "; the failed request is " + trimmed(in.Request[0].Text)
+	}
+	return trimmed(in.Request[0].Text)
 }

@@ -110,6 +110,7 @@ var models = []Model{
 	{Name: "GLM-4.5-Air", Vocab: 151552, Hidden: 4096, Layers: 46, Heads: 96, KVHeads: 8, HeadDim: 128, Intermediate: 10944, Apart: true},
 	// Microsoft (microsoft), OpenAI (openai, openai-community).
 	{Name: "Phi-3-mini", Parameters: 3_821_079_552, Vocab: 32064, Hidden: 3072, Layers: 32, Heads: 32, KVHeads: 32, Intermediate: 8192},
+	{Name: "Phi-4-mini", Parameters: 3_836_021_760, Vocab: 200064, Hidden: 3072, Layers: 32, Heads: 24, KVHeads: 8, Intermediate: 8192, Tied: true},
 	{Name: "phi-4", Parameters: 14_659_507_200, Vocab: 100352, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 10, Intermediate: 17920},
 	{Name: "gpt-oss-20b", Vocab: 201088, Hidden: 2880, Layers: 24, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},
 	{Name: "gpt-oss-120b", Vocab: 201088, Hidden: 2880, Layers: 36, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},

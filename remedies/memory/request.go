@@ -27,9 +27,11 @@ const (
 	Attention Place = "attention" // scores that are built in full
 	Gather    Place = "gather"    // parameters made whole: all-gather, full_tensor, state dict
 	Optimizer Place = "optimizer" // the optimizer's state or its step
+	Cache     Place = "cache"     // the keys and values of past tokens
 	Buckets   Place = "buckets"   // gradient or parameter buffers of the trainer
 	Weights   Place = "weights"   // parameters created or loaded
 	Sampler   Place = "sampler"   // an engine's sampling
+	Unpacked  Place = "unpacked"  // a quantized weight made whole to be used
 	Elsewhere Place = "elsewhere"
 )
 
@@ -66,8 +68,19 @@ type Request struct {
 	Shape  *Shape
 	Making string
 	Fresh  bool
+	Single bool // parameters are gathered one by one, not a layer at a time
+	Cast   bool // a weight is converted while it is loaded
+	// Products are numbers of tokens that a batch of the settings has, whatever its limit.
+	Products []Product
 	// States are sizes that the settings predict: buckets, groups, parts of a sharded state.
 	States []State
+	Made   *Made // the failed tensor, if its shape is printed; nil if not
+}
+
+// Product is a number of tokens and how it came about.
+type Product struct {
+	Tokens int64
+	How    string // "8 x 2,048"
 }
 
 // Truth is Yes, No, or zero for unknown.
@@ -86,7 +99,11 @@ type State struct {
 	Bytes  int64
 	Key    string  // the setting that decides it, empty when none does
 	Places []Place // where such a tensor is made; any when empty
+	More   string  // what follows from it, a clause
 }
+
+// LayerCache is what a [State] of the keys or values of one layer is.
+const LayerCache = "the KV cache of one layer"
 
 // mostRequest is larger than any card: beyond it, the log is wrong.
 const mostRequest = 1 << 48
@@ -111,13 +128,21 @@ func Explain(r *Request) []Explanation {
 	if r.Bytes < leastRequest || r.Bytes > mostRequest {
 		return nil
 	}
-	size := r.Size
-	if r.Block {
-		size = size.tensor()
+	size := r.Blocks()
+	if list := r.made(); list != nil {
+		return list
 	}
-	out := slices.Concat(r.states(size), r.logits(size), r.parameters(size), r.activations(size))
+	out := slices.Concat(r.states(size), r.logits(size), r.sampler(size), r.parameters(size), r.activations(size))
 	slices.SortStableFunc(out, func(a, b Explanation) int { return rank(&b) - rank(&a) })
 	return out
+}
+
+// Blocks returns the sizes that the failed tensor can have, as its allocator rounds.
+func (r *Request) Blocks() Interval {
+	if r.Block {
+		return r.Size.tensor()
+	}
+	return r.Size
 }
 
 func rank(e *Explanation) int {
@@ -140,7 +165,7 @@ func (r *Request) states(size Interval) []Explanation {
 		}
 		out = append(out, Explanation{
 			What: s.What, Met: true, Seen: r.Place != Unnamed && len(s.Places) > 0, Key: s.Key,
-			Text: fmt.Sprintf("%s: %s = %s.", s.What, s.How, GiB(s.Bytes)),
+			Text: fmt.Sprintf("%s: %s = %s%s.", s.What, s.How, GiB(s.Bytes), s.More),
 		})
 	}
 	return out
@@ -155,6 +180,9 @@ func (r *Request) logits(size Interval) []Explanation {
 		return nil
 	}
 	var out []Explanation
+	if e, ok := r.product(); ok {
+		return []Explanation{e}
+	}
 	for _, width := range []int64{4, 2} {
 		if r.Wide == Yes && width == 2 || r.Wide == No && width == 4 {
 			continue
@@ -186,6 +214,49 @@ func (r *Request) logits(size Interval) []Explanation {
 		e.Text = r.tell(e)
 	}
 	return out
+}
+
+// Exactly reports whether a tensor of n bytes would be printed as this request.
+func (r *Request) Exactly(n int64) bool {
+	if r.Block {
+		n = (n + blockBytes - 1) / blockBytes * blockBytes
+	}
+	return r.Size.Holds(n)
+}
+
+// product reads the size as the vocabulary for each token of a batch that the settings have. It takes no part where a limit is known,
+// and two that fit prove nothing.
+func (r *Request) product() (found Explanation, ok bool) {
+	if r.Limit != nil {
+		return found, false
+	}
+	for _, p := range r.Products {
+		for _, width := range []int64{4, 2} {
+			if p.Tokens < leastTokens || p.Tokens > mostRequest/r.Vocab.Value/width || !r.Exactly(p.Tokens*r.Vocab.Value*width) || r.Wide == Yes && width == 2 || r.Wide == No && width == 4 {
+				continue
+			}
+			if ok {
+				return found, false
+			}
+			found, ok = Explanation{
+				What: "logits", Seen: r.Place == Logits, Met: true, Low: p.Tokens, High: p.Tokens, Bytes: width,
+				Text: fmt.Sprintf("logits: %s tokens (%s) x %s vocabulary x %d bytes = %s.", Thousands(p.Tokens), p.How, r.vocabulary(), width, GiB(r.Bytes)),
+			}, true
+		}
+	}
+	return found, ok
+}
+
+// vocabulary words how many entries the vocabulary has.
+func (r *Request) vocabulary() string {
+	s := r.Vocab.String()
+	if r.VocabOf != "" {
+		s = "(" + r.VocabOf + ")"
+	}
+	if r.Vocab.Named {
+		s += " (from the model's name)"
+	}
+	return s
 }
 
 // Tolerances of the comparison with a limit, in percent: a micro-batch that fills at least minFill of its limit is
@@ -262,12 +333,9 @@ func (r *Request) tell(e *Explanation) string {
 	if e.Low == e.High || e.Met {
 		about = ""
 	}
-	vocab := r.Vocab.String() + " vocabulary"
-	if r.VocabOf != "" {
-		vocab = "(" + r.VocabOf + ") vocabulary"
-	}
-	if r.Vocab.Named {
-		vocab += " (from the model's name)"
+	vocab := strings.Replace(r.vocabulary(), " (from", " vocabulary (from", 1)
+	if !r.Vocab.Named {
+		vocab += " vocabulary"
 	}
 	s := fmt.Sprintf("%s: %s%s tokens x %s x %d bytes = %s", what, about, Thousands(n), vocab, e.Bytes, GiB(r.Bytes))
 	switch {
@@ -338,6 +406,14 @@ func (r *Request) activations(size Interval) []Explanation {
 		}
 	}
 	return nil
+}
+
+// Parameter is what an [Explanation] is about that reads the request as a tensor of the model's parameters.
+const Parameter = "parameter"
+
+// WideParameter reports whether the request can only be parameters in four bytes.
+func WideParameter(list []Explanation) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(e Explanation) bool { return e.What != Parameter || e.Bytes != 4 })
 }
 
 // Words returns the finding for a list of explanations: the likeliest and any other that fits as well. It is empty for none.

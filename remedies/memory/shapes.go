@@ -112,10 +112,16 @@ func (r *Request) parameters(size Interval) []Explanation {
 	var list []tensor
 	widths, what := []int64{2, 4}, "%s in one piece"
 	switch {
+	case r.Place == Gather && r.Single:
+		list = s.matrices()
 	case r.Place == Gather:
 		list = slices.Concat(s.matrices(), s.units())
+	case r.Place == Unpacked:
+		list, widths, what = s.matrices(), []int64{2}, "a quantized weight unpacked for use (%s)"
 	case r.Place == Weights && r.Fresh:
 		list, what = s.matrices(), "%s as it is created"
+	case r.Place == Weights && r.Cast:
+		list, what = s.matrices(), "%s as it is loaded"
 	case r.Place == Optimizer && r.Fresh:
 		widths, what = []int64{4, 2}, "one of Adam's moments for %s, created in the first step"
 		switch {
@@ -141,8 +147,12 @@ func (r *Request) parameters(size Interval) []Explanation {
 			if t.named {
 				from = ", sizes from the model's name"
 			}
+			about := Parameter
+			if r.Place == Unpacked {
+				about = string(Unpacked)
+			}
 			out = append(out, Explanation{
-				What: "parameter", Met: true, Seen: true, Bytes: width,
+				What: about, Met: true, Seen: true, Bytes: width,
 				Text: fmt.Sprintf(what+": %s x %d bytes = %s%s.", t.what, t.how, width, GiB(low), from),
 			})
 		}
