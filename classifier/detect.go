@@ -88,6 +88,9 @@ func (f *file) launch(r *Run, v votes) {
 		if g["framework"] != "" {
 			set(&r.FrameworkVersion, g["version"])
 		}
+		if g["engine"] != "" && g["library"] == g["engine"] {
+			set(&r.EngineVersion, g["version"])
+		}
 		setInt(&r.WorldSize, g["world_size"])
 		if n, ok := g.Int("tasks"); ok && r.tasks == 0 {
 			r.tasks = int(n)

@@ -65,6 +65,7 @@ type Run struct {
 	Application      string // whose settings the user changes, where that is not the framework: llamafactory, ollama ...
 	Backend          string // fsdp, fsdp2, megatron, deepspeed ...
 	Engine           string // vllm, sglang, hf
+	EngineVersion    string
 	Serves           bool   // a framework's script started an engine alone
 	Launcher         string // slurm, ray, torchrun, k8s, none
 	Scheduler        string // gives the job its host memory: k8s, slurm, pbs, lsf, sge, condor

@@ -164,8 +164,11 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if left := open(changes); len(left) > 0 && !slices.ContainsFunc(left, func(c change) bool { return c.missing == "" }) {
 		return left[0].missing
 	}
-	if len(it.Phases) > 0 && !slices.Contains(it.Phases, ctx.phase) && certain(ctx, it.Phases) {
+	if len(it.Phases) > 0 && !slices.Contains(it.Phases, ctx.phase) && certain(ctx, it.Phases) && !freesForCollective(ctx, it) {
 		return acts(it.Phases, ctx.phase)
+	}
+	if (it.Topic == "optimizer-offload" || it.Topic == "cpu-optimizer") && ctx.resource == "gpu" && trainsAdapters(ctx) {
+		return "only adapters are trained, whose optimizer states are small"
 	}
 	if why := ofTraining(ctx, it.Topic, changes); why != "" {
 		return why
@@ -175,6 +178,12 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	}
 	if v := ctx.holds("recomputes"); v.truth == yes && (it.Topic == "gradient-checkpointing" || it.Topic == "gradient-checkpointing-megatron") {
 		return v.why
+	}
+	if v := ctx.holds("loading_weights"); v.truth == yes && ctx.phase == "init" && ctx.holds("engine_process").truth == no && pullsOne(onActivations, it.Topic, changes) {
+		return v.why + ": no batch has run yet"
+	}
+	if v, whole := packsNothing(ctx); whole && pulls("packing", it.Topic, changes) {
+		return v
 	}
 	if ctx.allTrue(it.SatisfiedWhen) {
 		return ctx.holds(it.SatisfiedWhen[0]).why
@@ -201,6 +210,15 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 		return e.noHosts
 	}
 	return limitNotApplied(ctx, changes)
+}
+
+// packsNothing returns why packing samples saves no padding: a micro-batch has one.
+func packsNothing(ctx *Context) (string, bool) {
+	l := ctx.limit
+	if l == nil || l.Budget || l.Samples != 1 {
+		return "", false
+	}
+	return "a micro-batch is one sample, which has no padding", true
 }
 
 // engineUntouched returns why a setting of the engine has no effect yet, or "".
@@ -251,6 +269,14 @@ func certain(ctx *Context, acts []string) bool {
 	}
 	return true
 }
+
+// freesForCollective reports whether an item frees memory in the training step whose collective found none.
+func freesForCollective(ctx *Context, it *Item) bool {
+	return ctx.phase == "nccl" && it.Effect == "frees" && !slices.Contains(chunkTopics, it.Topic) && slices.Contains(it.Phases, "backward") && ctx.stackContains(60, inStep...)
+}
+
+// inStep lists functions that every training step passes through.
+var inStep = []string{"train_step", "training_step", "finalize_model_grads", "start_grad_sync", "forward_backward", "optimizer_step", "optim_step"}
 
 // acts states where else an item acts. If these are many phases, it names only the one where it does not.
 func acts(in []string, failed string) string {

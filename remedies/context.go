@@ -203,14 +203,22 @@ func (ctx *Context) gpus() (int64, bool) {
 	if n, ok := ctx.settings.integer("num_processes"); ok && n < most { // accelerate's, of all nodes
 		return n, true
 	}
-	if per, ok := ctx.settings.integer("num_gpus"); ok && per < most { // DeepSpeed's, of each node
-		nodes, known := ctx.settings.integer("num_nodes")
-		if !known || nodes >= most {
-			nodes = 1
+	for _, each := range perNodeKeys {
+		if per, ok := ctx.settings.integer(each.per); ok && per < most {
+			nodes, known := ctx.settings.integer(each.nodes)
+			if !known || nodes < 1 || nodes >= most {
+				nodes = 1
+			}
+			return per * nodes, true
 		}
-		return per * nodes, true
 	}
 	return 0, false
+}
+
+// perNodeKeys are launchers' and programs' numbers of GPUs that train on each node, and of those nodes, one by default: DeepSpeed's,
+// torchrun's, SkyRL's and Open-Instruct's.
+var perNodeKeys = []struct{ per, nodes string }{
+	{"num_gpus", "num_nodes"}, {"nproc_per_node", "nnodes"}, {"policy_num_gpus_per_node", "policy_num_nodes"}, {"num_learners_per_node", "num_learner_nodes"},
 }
 
 // gpusPerNode returns the number of GPUs per node.
@@ -221,7 +229,12 @@ func (ctx *Context) gpusPerNode() (int64, bool) {
 	if n := ctx.run.GPUsPerNode; n != nil && *n > 0 {
 		return int64(*n), true
 	}
-	return ctx.settings.integer("num_gpus")
+	for _, each := range perNodeKeys {
+		if n, ok := ctx.settings.integer(each.per); ok {
+			return n, true
+		}
+	}
+	return 0, false
 }
 
 // shortfall returns the number of bytes that were missing.

@@ -192,8 +192,14 @@ func engineAsleep(ctx *Context) bool {
 	if share, ok := awakeShare(ctx); ok && mayShareCard(ctx) && others != nil && engineAwake(ctx) != yes {
 		return *others < share/2
 	}
-	return engineAwake(ctx) == no && !(others != nil && short != nil && *others >= *short)
+	if engineAwake(ctx) != no || others == nil || short == nil || *others < *short {
+		return engineAwake(ctx) == no
+	}
+	return ctx.root.Total != nil && *others < *ctx.root.Total/residuePart // contexts and graphs
 }
+
+// residuePart is the fraction of a card, as a divisor, that a sleeping engine keeps at most: no engine that is awake takes so little.
+const residuePart = 10
 
 // awakeShare returns the memory of a card that the run's engine holds while awake.
 func awakeShare(ctx *Context) (int64, bool) {

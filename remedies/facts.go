@@ -72,7 +72,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"growing": {"what is allocated grows from step to step", "what is allocated does not grow", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(len(ctx.run.Growth) > 0), "memory in use grows from reading to reading"}
 		}},
-		"jax_pool": {"JAX took a pool on the same card", "no pool of JAX on the card", func(ctx *Context, _ string) verdict { return read(ctx, "xla.pool", "JAX took a pool on the card") }},
+		"engine_leaks": {"the engine's version never frees some host memory", "no version of an engine that leaks host memory", engineLeaks},
+		"nccl_peers":   {"NCCL asked for the buffers of connections between ranks", "NCCL did not ask for the buffers of connections", ncclPeers},
+		"jax_pool":     {"JAX took a pool on the same card", "no pool of JAX on the card", func(ctx *Context, _ string) verdict { return read(ctx, "xla.pool", "JAX took a pool on the card") }},
 		"tf_pool": {"TensorFlow took a pool on the same card", "no pool of TensorFlow on the card", func(ctx *Context, _ string) verdict {
 			return read(ctx, "tf.pool", "TensorFlow took a pool on the card")
 		}},

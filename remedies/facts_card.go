@@ -159,11 +159,13 @@ func sharesCard(ctx *Context, _ string) verdict {
 			return verdict{no, apart}
 		}
 	case "slime", "relax", "openrlhf", "nemo_rl":
-		switch f, t := ctx.settings.flag("colocate", "colocate_all_models", "train.colocate_all", "policy.generation.colocated.enabled"); t {
-		case yes:
+		switch f, t := ctx.settings.flag("colocate", "colocate_all_models", "train.colocate_all", "policy.generation.colocated.enabled", "single_gpu_mode"); {
+		case t == yes:
 			return verdict{yes, together}
-		case no:
+		case t == no:
 			return verdict{no, f.key + " is " + f.value.Value}
+		case ctx.run.Framework != "nemo_rl" && shownWhole(ctx): // a switch that is off by default
+			return verdict{no, apart}
 		}
 	}
 	return verdict{}

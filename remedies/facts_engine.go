@@ -82,6 +82,25 @@ func kvSizing(ctx *Context, _ string) verdict {
 	return verdict{yes, "the engine has too little room for its KV cache: a smaller share makes that worse"}
 }
 
+// engineLeaks reports whether the run's vLLM keeps host memory of every rollout (vllm #15085; EasyR1 #158 and its README).
+func engineLeaks(ctx *Context, _ string) verdict {
+	if in, ok := versionIn(ctx.run.EngineVersion, ">=0.8.0 <0.8.3"); ctx.run.Engine == "vllm" && ok && in {
+		return verdict{yes, "vLLM " + ctx.run.EngineVersion + " keeps some host memory of every rollout"}
+	}
+	return verdict{no, "the engine is not known to leak"}
+}
+
+// ncclPeers reports whether NCCL's request is that of connections: ten MiB for each of a channel (src/init.cc, computeBuffSizes). NVLink
+// SHARP and other transports take their memory in other sizes.
+func ncclPeers(ctx *Context, _ string) verdict {
+	const connection = 10 << 20
+	n := ctx.root.Requested
+	if ctx.incident.Kind != parser.NCCLOOM || n == nil || *n <= 0 {
+		return verdict{}
+	}
+	return verdict{truthOf(*n%connection == 0), "NCCL asked for the buffers of connections, which NVLink SHARP does not use"}
+}
+
 // stepReserve is how LMDeploy says that the memory for one step's work, which it sets aside before the cache, is not there.
 const stepReserve = "memory for runtime"
 

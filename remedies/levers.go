@@ -58,7 +58,7 @@ var levers = []lever{
 	{id: "dtype", topics: []string{"dtype"}, keys: []string{"torch_dtype", "dtype", "pure_bf16", "=half"}},
 	{id: "no-grad", keys: []string{"no_grad", "inference_mode", "requires_grad"}},
 	{id: "detach", keys: []string{"=detach"}},
-	{id: "update", keys: []string{"=version"}, way: "set"},
+	{id: "update", topics: []string{"update"}, keys: []string{"=version"}, way: "set"},
 	{id: "restart", keys: []string{"resume_from_checkpoint", "resume_mode"}, way: "set", costs: "buys time only: the leak remains"},
 	{id: "foreach", keys: []string{"foreach"}, trains: true},
 	{id: "spread", keys: []string{"device_map"}},
@@ -95,6 +95,7 @@ var levers = []lever{
 	{id: "pool-share", topics: []string{"pool-share-down"}, costs: "less memory for JAX's own arrays"},
 	{id: "prealloc", keys: []string{"xla_python_client", "xla_client_mem", "tf_force_gpu_allow_growth", "=set_visible_devices"}},
 	{id: "empty-cache", keys: []string{"empty_cuda_cache", "empty_cache_steps", "empty_unused_memory_level"}, costs: "time to allocate again"},
+	{id: "warm-up", topics: []string{"warm-up"}},
 	{id: "nccl", keys: []string{"nccl_"}, costs: "slower collectives"},
 	{id: "rank0-save", keys: []string{"statedictconfig"}},
 	{id: "sharded-save", topics: []string{"sharded-save"}, keys: []string{"state_dict_type", "gather_16bit_weights", "consolidated", "ckpt_format"}, costs: "checkpoints come in shards, to be merged later"},
@@ -145,7 +146,7 @@ var attacks = map[string][]string{
 	"engine_share_too_small": {"share-up", "engine-total", "engine-length", "kv-dtype", "engine-tp", "engine-quantization", "engine-chunk", "eager"},
 	"engine_activation":      {"engine-chunk", "share-down", "engine-multimodal", "engine-seqs", "engine-tp", "attention"},
 	"graph_capture":          {"share-down", "graphs", "eager", "engine-seqs"},
-	"nccl_no_margin":         {"prealloc", "pool-share", "saver-margin", "empty-cache", "share-down", "sleep", "nccl", "micro-batch", "token-budget", "optimizer-offload"},
+	"nccl_no_margin":         {"warm-up", "prealloc", "pool-share", "saver-margin", "empty-cache", "share-down", "sleep", "nccl", "micro-batch", "token-budget", "recompute", "optimizer-offload"},
 	"weight_update":          {"update-bucket", "update-layers", "engine-adapters", "share-down", "sleep", "optimizer-offload", "own-gpus"},
 	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "optimizer-offload", "param-offload", "sleep", "share-down", "host-limit", "host-node", "offload-off"},
 	"leak_over_steps":        {"no-grad", "prompt-cache", "detach", "malloc", "offload-off", "update", "restart", "workers"},
@@ -248,6 +249,9 @@ func leversFor(ctx *Context, cause string) []string {
 	if i := slices.IndexFunc(attacksThere, func(a attack) bool { return a.cause == cause && ctx.is(a.fact) }); i >= 0 {
 		out = attacksThere[i].levers
 	}
+	if cause == "not_sharded" && ctx.is("loading_weights") { // what is whole on the card is offloaded only once it is split
+		out = slices.DeleteFunc(slices.Clone(out), func(l string) bool { return l == "optimizer-offload" || l == "param-offload" })
+	}
 	if slices.Contains(ofTrainers, cause) && ctx.holds("engine_process").truth == no {
 		out = slices.DeleteFunc(slices.Clone(out), func(l string) bool { return strings.HasPrefix(l, "engine-") })
 	}
@@ -295,6 +299,12 @@ func settingOf(key string) string {
 func pulls(id, topic string, changes []change) bool {
 	l := leverOf(topic, made(changes))
 	return l != nil && l.id == id
+}
+
+// pullsOne reports whether an item pulls one of some levers.
+func pullsOne(levers []string, topic string, changes []change) bool {
+	l := leverOf(topic, made(changes))
+	return l != nil && slices.Contains(levers, l.id)
 }
 
 // made returns the changes alone.

@@ -152,6 +152,16 @@ func easyBars() []pattern.Pattern {
 	probs, update := []string{"Compute log probs: ", "Compute values: "}, []string{"Train mini-batches: ", "Update policy: ", "Update critic: "}
 	return []pattern.Pattern{
 		{
+			Name:     "verl.steps",
+			Literals: []string{"Running step: ", "Training Progress: "},
+			Expr:     `\b(?:Running step|Training Progress):\s{1,4}\d{1,3}%\|[^|\n]{0,120}\|\s{0,4}(?<step>\d{1,9})/\d{1,9} \[`,
+			Marker:   "step", Common: true, Source: "EasyR1 and verl 0.1-0.9, trainer/ray_trainer.py, trainer/ppo/ray_trainer.py: the driver's tqdm",
+			Match: []pattern.Sample{
+				{Line: "Running step:  10%|█         | 6/60 [36:21<5:26:58, 363.3s/it]", Want: parser.Fields{"step": "6"}},
+				{Line: "Training Progress:   0%|          | 1/670 [07:44<86:21:03, 464.67s/it]", Want: parser.Fields{"step": "1"}},
+			},
+		},
+		{
 			Name:     "easyr1.logprob_open",
 			Literals: probs,
 			Expr:     `\bCompute (?:log probs|values): {1,3}\d{1,2}%\|`,

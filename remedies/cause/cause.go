@@ -70,6 +70,7 @@ type Input struct {
 	Mapping                                   bool // it failed in Dataset.map
 	Infers                                    bool // no gradients are needed for what failed
 	Unsharded                                 bool // every GPU holds the whole model
+	LeakyEngine                               bool // its version is known to leak host memory
 	Kept                                      bool // a script joins the outputs of its batches
 	WideTraining                              bool // the weights that are trained are float32
 }

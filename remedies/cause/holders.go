@@ -92,6 +92,32 @@ func copies(in *Input) string {
 	return fmt.Sprintf("%d processes (%s) held about %s each, %s%s together: every rank has its own copy", n, first.Name, classifier.GiB(all/n), classifier.GiB(all), of(in.HostLimit))
 }
 
+// stepped reports whether the host ran out after several steps that fit.
+func (in *Input) stepped() bool {
+	return in.host() && in.LastStep != nil && *in.LastStep > 1 && in.Phase != "init" && in.Phase != "checkpoint"
+}
+
+// outgrown reports that the workers of a node held far more after several steps than they may need: a process with its libraries, the
+// weights twice in 16 bits, for the engine and from loading, and their part of states that are kept there.
+func outgrown(in *Input) string {
+	const libraries, far = 10 << 30, 2
+	p := in.Parameters.Value
+	if !in.stepped() || p <= 0 || p > 1<<40 || len(in.Holders) < 2 || !strings.Contains(strings.ToLower(in.Holders[0].Name), "worker") && !strings.Contains(strings.ToLower(in.Holders[1].Name), "worker") {
+		return ""
+	}
+	needs := libraries + 4*p + 16*p/max(in.GPUs, in.PerNode, 1)
+	n := 0
+	for _, h := range in.Holders {
+		if h.Bytes > far*needs {
+			n++
+		}
+	}
+	if n < 2 {
+		return ""
+	}
+	return fmt.Sprintf("after %d steps that fit, %d processes held %s or more; the model with its states explains at most %s of each", *in.LastStep, n, classifier.GiB(in.Holders[n-1].Bytes), classifier.GiB(needs))
+}
+
 // inMemoryKeys lists the settings that keep a data set in host memory.
 var inMemoryKeys = []string{
 	"cache_images", "cache_dataset", "cache_data", "cache_in_memory", "cache_in_ram", "cache_to_ram", "cache_train", "in_memory", "load_in_memory", "load_into_memory",

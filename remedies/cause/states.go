@@ -220,6 +220,16 @@ func statesOnEach(in *Input) string {
 	return fmt.Sprintf("each of %d GPUs holds all of the model's states, %s or more of %s (%s), and the micro-batch is one sample", in.GPUs, classifier.GiB(least), gib(in.Total), how)
 }
 
+// weightsOnEach reports that ZeRO below stage 3 leaves all weights on each of several GPUs, where they take half of the card, and that
+// the micro-batch cannot be smaller.
+func weightsOnEach(in *Input) string {
+	p, stage := in.Parameters.Value, in.number(zeroKeys...)
+	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.Backend != "deepspeed" || stage < 1 || stage > 2 || in.number(microBatchKeys...) != 1 || in.Total == nil || 2*p < *in.Total/2 {
+		return ""
+	}
+	return fmt.Sprintf("ZeRO stage %d leaves all weights on each of %d GPUs, %s of %s, and the micro-batch is one sample", stage, in.GPUs, classifier.GiB(2*p), gib(in.Total))
+}
+
 // wholeModel reports that one request is as large as the whole model although ranks share it.
 func wholeModel(in *Input) string {
 	p := in.Parameters.Value

@@ -34,6 +34,7 @@ var training = []hypothesis{
 			{proof + hint, moreThanAShare},
 			{2*proof + hint, wholeStates},
 			{proof + hint, statesOnEach},
+			{sign, weightsOnEach},
 			{sign, is(": every rank keeps the whole states", zeroKeys, "0", "none", "ddp", "no_shard")},
 			{sign, both(frames(40, "DistributedDataParallel keeps the whole model on every rank", "nn/parallel/distributed.py"), func(in *Input) bool { return in.gpu() && (in.Phase == "init" || in.Phase == "optimizer") })},
 		},
@@ -43,6 +44,9 @@ var training = []hypothesis{
 			failedIn("it failed in a phase where the states do not grow", "rollout", "weight_update", "checkpoint", "data"),
 		},
 		figure: func(in *Input) (string, *int64) {
+			if weightsOnEach(in) != "" {
+				return sized("every GPU holds all weights: %s parameters x 2 bytes", 2*in.Parameters.Value, count(in.Parameters.Value))
+			}
 			if least, how := in.statesOnCard(); statesOnEach(in) != "" {
 				return sized("every GPU holds all of the model's states: %s", least, how)
 			}
