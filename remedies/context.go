@@ -56,9 +56,24 @@ func asOf(run *classifier.Run, root *classifier.Root) *classifier.Run {
 	return &out
 }
 
+// withoutStoredType returns the run without the torch_dtype of a printed model configuration. A checkpoint is stored in that type;
+// from_pretrained loads it in another one unless told otherwise. Engines load it as it is stored.
+func withoutStoredType(run *classifier.Run) *classifier.Run {
+	const near = 60 // lines of one configuration
+	v, ok := run.Config["torch_dtype"]
+	m, printed := run.Config["model_type"]
+	if !ok || !printed || run.Engine != "" || v.At.Source != m.At.Source || v.At.Line > m.At.Line+near || v.At.Line < m.At.Line-near {
+		return run
+	}
+	out := *run
+	out.Config = maps.Clone(run.Config)
+	delete(out.Config, "torch_dtype")
+	return &out
+}
+
 // newContext gathers the facts. Each line reads only results of the lines before it.
 func newContext(run *classifier.Run, in *classifier.Incident) *Context {
-	run = asOf(run, &in.Root)
+	run = withoutStoredType(asOf(run, &in.Root))
 	ctx := &Context{run: run, incident: in, root: &in.Root, settings: newSettings(run.Config), resource: cmp.Or(in.Resource, in.Kind.Resource())}
 	ctx.run = withBackend(ctx)
 	ctx.text = evidenceText(in)

@@ -126,13 +126,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return verdict{truthOf(p.ID != "torch" && p.ID != "lightning"), p.Name + " makes the optimizer"}
 		}},
-		"meta_load": {"the checkpoint is read weight by weight", "the checkpoint is not known to be read weight by weight", func(ctx *Context, _ string) verdict {
-			if ctx.stackContains(12, "_load_state_dict_into_meta_model", "set_module_tensor_to_device") {
-				return verdict{yes, "the checkpoint is read weight by weight already"}
-			}
-			return verdict{}
-		}},
-		"moved_whole": {"a whole model is moved to one card", "no whole model is moved to one card", movedWhole},
+		"loads_lean":   {"the checkpoint is loaded shard by shard", "not known to be loaded shard by shard", loadsLean},
+		"script_batch": {"a training script whose batch size is not known", "the batch size is known", scriptBatch},
+		"own_cache":    {"a script creates its key-value cache at the start", "no script creates its key-value cache", ownCache},
+		"moved_whole":  {"a whole model is moved to one card", "no whole model is moved to one card", movedWhole},
 		"loads_from_hub": {"from_pretrained loads a model onto the card", "no from_pretrained loads a model", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.phase == "init" && ctx.stackContains(40, "from_pretrained") && ctx.passesThrough("/transformers/modeling_utils.py")), "from_pretrained loads the model onto the card"}
 		}},

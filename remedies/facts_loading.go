@@ -7,6 +7,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 )
 
 // engineLoads reports whether an engine failed while it read its weights: nothing has been planned yet.
@@ -28,6 +29,30 @@ func engineLoads(ctx *Context, _ string) verdict {
 	}
 	return verdict{}
 }
+
+// loadsLean reports whether from_pretrained reads a checkpoint shard by shard already: it creates the model without weights, which
+// device_map and quantization imply, too.
+func loadsLean(ctx *Context, _ string) verdict {
+	const why = "the checkpoint is loaded shard by shard already"
+	if ctx.stackContains(40, "_load_state_dict_into_meta_model", "_load_parameter_into_model", "set_module_tensor_to_device", "low_cpu_mem_usage=true", "device_map=", "quantization_config=") || ctx.passesThrough("/transformers/core_model_loading.py") || quantized(ctx) {
+		return verdict{yes, why}
+	}
+	if _, t := ctx.settings.flag("low_cpu_mem_usage"); t == yes {
+		return verdict{yes, why}
+	}
+	return verdict{}
+}
+
+// ownCache reports whether a script's model failed to create its key-value cache, which has room for the most and the longest
+// sequences from the start.
+func ownCache(ctx *Context, _ string) verdict {
+	if ctx.holds("engine_process").truth != yes && cachesMade().MatchString(strings.Join(ctx.stack[max(0, len(ctx.stack)-3):], "\n")) {
+		return verdict{yes, "the key-value cache is created for the most sequences at once, each of the longest length"}
+	}
+	return verdict{}
+}
+
+var cachesMade = lazyre.New(`(?:\b(?:cache_[kv]|[kv]_cache|kv_cache|(?:key|value)_cache)\b[^\n]{0,60}\b(?:torch\.)?(?:zeros|empty|ones)\(|\b(?:setup_caches?|set_kv_cache) )`)
 
 // adapterSlots reports whether an engine failed while it made room for LoRA adapters, as much for each that may be active
 // as the highest rank takes.

@@ -147,6 +147,20 @@ func statesReturn(ctx *Context, _ string) verdict {
 	return verdict{truthOf(returns), p.Name + " loads offloaded states back onto the card for the update"}
 }
 
+// batchNames are other names of the batch size in scripts.
+var batchNames = []string{
+	"device_batch_size", "ims_per_batch", "samples_per_gpu", "imgs_per_gpu", "images_per_gpu", "batch_size_training", "batch_size_per_gpu", "batch_size_per_device", "per_gpu_batch_size",
+	"per_gpu_train_batch_size", "train_batch_size", "bs", "max_tokens", "tokens_per_batch", "max_duration", "batch_duration", "batch_bins", "device_train_microbatch_size", "pp_microbatch_size", "batch",
+}
+
+// scriptBatch reports whether a training script of its own failed whose batch size is not in the log.
+func scriptBatch(ctx *Context, _ string) verdict {
+	if p := programOf(ctx.run).ID; p != "" && p != "torch" || ctx.work.untrained() || slices.ContainsFunc(batchNames, func(k string) bool { return isSet(ctx, k).truth == yes }) || slices.ContainsFunc(ctx.request, func(e memory.Explanation) bool { return e.Seen && e.What == "activations" }) {
+		return verdict{no, "not a script with a batch of unknown size"}
+	}
+	return batchUnknown(ctx, "")
+}
+
 // wholeGroups reports whether the batch on a device is one group of answers, the trainer's minimum.
 func wholeGroups(ctx *Context, _ string) verdict {
 	n, ok := ctx.settings.integer("num_generations")

@@ -187,6 +187,7 @@ type attack struct {
 
 // attacksThere lists levers that depend on facts as well as on the cause.
 var attacksThere = []attack{
+	{"states_too_big", "own_cache", []string{"engine-seqs", "engine-length", "engine-quantization", "engine-tp"}},
 	{"states_too_big", "adapter_slots", []string{"adapter-slots", "engine-tp"}},
 	{"states_too_big", "stack:deepspeed/runtime/zero/stage", attacks["states_too_big"]}, // the optimizer's partitions, made at start-up
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
@@ -232,6 +233,7 @@ var attacksThere = []attack{
 	{"allgather_window", "phase:rollout", []string{"hybrid-engine", "update-layers", "engine-tp", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},
 	{"activations", "vision", append([]string{"engine-multimodal"}, attacks["activations"]...)},
 	{"activations", "framework:jax", []string{"recompute", "micro-batch", "share-up", "prealloc", "sequence-parallel", "length"}},
+	{"activations", "script_batch", append([]string{"no-grad", "prealloc", "cache-offload", "pieces", "micro-batch"}, attacks["activations"]...)},
 	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},
 	{"activations", "vae", []string{"no-grad", "tiles", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
 	{"activations", "framework:comfyui", []string{"vram-margin", "param-offload", "fewer-pictures", "engine-quantization"}},
@@ -252,7 +254,7 @@ func leversFor(ctx *Context, cause string) []string {
 	if cause == "not_sharded" && ctx.is("loading_weights") { // what is whole on the card is offloaded only once it is split
 		out = slices.DeleteFunc(slices.Clone(out), func(l string) bool { return l == "optimizer-offload" || l == "param-offload" })
 	}
-	if slices.Contains(ofTrainers, cause) && ctx.holds("engine_process").truth == no {
+	if slices.Contains(ofTrainers, cause) && !ctx.is("own_cache") && ctx.holds("engine_process").truth == no {
 		out = slices.DeleteFunc(slices.Clone(out), func(l string) bool { return strings.HasPrefix(l, "engine-") })
 	}
 	return out

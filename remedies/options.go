@@ -257,12 +257,17 @@ func withoutTrainersSettings(ctx *Context) bool {
 	return ctx.is("other_allocator") || p.Is(classifier.Engine) || p.Is(classifier.Application)
 }
 
+// relative reports whether a change has a step from whatever the value is now: to half of it.
+func relative(c Change) bool { return c.From == nil && c.To == nil && c.ComputedFrom != "" }
+
 // classOf ranks a proposal by what is known about it.
 func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 	switch {
 	case p.Fits != nil && *p.Fits && (p.FitsWorstCase == nil || *p.FitsWorstCase) && !slices.Contains(dear, lever) &&
 		(p.MarginBytes == nil && ctx.incident.Kind == parser.KVCache || p.MarginBytes != nil && *p.MarginBytes >= leastMargin(ctx)): // an engine's own arithmetic has no margin
 		return fits
+	case a.supported && slices.ContainsFunc(p.Changes, relative):
+		return unknownNow
 	case !slices.ContainsFunc(p.Changes, typed):
 		return withoutValue
 	case lever == "update-bucket" && p.Fits != nil && *p.Fits && len(ctx.request) > 0 && sameKey(ctx.request[0].Key, p.Changes[0].Key):

@@ -39,13 +39,14 @@ func TestWhatScriptsAndTrainersAreToldWithoutTheirSettings(t *testing.T) {
 		first string // a change of the first proposal
 		never string // a part of what no proposal changes
 	}{
-		{"a script's own layers are recomputed in its code", run("torch"), failed("forward", ownStep, ownLayer), "activations", "torch.utils.checkpoint", "gradient_checkpointing"},
+		{"a script's own layers are recomputed in its code", run("torch", "batch_size", "1"), failed("forward", ownStep, ownLayer), "activations", "torch.utils.checkpoint", "gradient_checkpointing"},
+		{"a batch that the log does not show comes before recomputation", run("torch"), failed("forward", ownStep, ownLayer), "activations", "batch_size", "gradient_checkpointing"},
 		{"a layer of a library is not", run("torch"), failed("forward", ownStep, "/x/site-packages/mmdet/models/resnet.py|forward|out = self.conv2(out)"), "activations", "", "torch.utils.checkpoint"},
-		{"a model of transformers has a switch", run("torch"), failed("forward", ownStep, llamaLayer), "activations", "gradient_checkpointing", "torch.utils.checkpoint"},
+		{"a model of transformers has a switch", run("torch", "batch_size", "1"), failed("forward", ownStep, llamaLayer), "activations", "gradient_checkpointing", "torch.utils.checkpoint"},
 		{"a script that trains nothing", run("torch"), failed("forward", "/home/u/infer.py|main|out = model(x)", llamaLayer), "activations", "torch.no_grad", "gradient_checkpointing"},
 		{"scores in a script's own code", run("torch"), failed("forward", ownStep, "/home/u/model.py|forward|att = (q @ k.transpose(-2, -1))"), "attention_scores", "scaled_dot_product_attention", "attn_implementation"},
 		{"scores in Megatron", as(run("megatron", "attention_backend", "unfused"), "megatron", "", ""), failed("forward", "/w/megatron/core/transformer/dot_product_attention.py|forward|attention_scores = torch.baddbmm("), "attention_scores", "attention-backend", "attn_implementation"},
-		{"logits in a script's own loop", run("torch"), failed("forward", ownStep, "/x/site-packages/transformers/loss/loss_utils.py|ForCausalLMLoss|logits = logits.float()"), "logits", "AutoLigerKernelForCausalLM", "checkpoint"},
+		{"logits in a script's own loop", run("torch", "batch_size", "1"), failed("forward", ownStep, "/x/site-packages/transformers/loss/loss_utils.py|ForCausalLMLoss|logits = logits.float()"), "logits", "AutoLigerKernelForCausalLM", "checkpoint"},
 		{"a script's own optimizer", run("torch", "optimizer", "adamw"), failed("optimizer", "/home/u/train.py|train|optimizer.step()", makesState), "optimizer_first_step", "torch.optim", "batch"},
 		{"8 bits by another name", of("axolotl", run("torch", "optimizer", "adamw_8bit", "micro_batch_size", "1")), failed("optimizer", trainStep, makesState), "optimizer_first_step", "", "optimizer"},
 		{"DDP of a script's own", run("torch"), with(failed("init", "/home/u/train.py|main|model = DDP(model)", "/x/site-packages/torch/nn/parallel/distributed.py|_ddp_init_helper|self.reducer = dist.Reducer("), func(r *classifier.Root) { rank := 1; r.Rank = &rank }), "not_sharded", "fully_shard", "batch"},

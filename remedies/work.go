@@ -79,6 +79,8 @@ func workOf(ctx *Context) work {
 		return in(evaluationWork, "it failed in evaluation, which has its own batch size")
 	case ctx.passesThrough("/transformers/generation/"):
 		return in(generationWork, "text was being generated")
+	case !step && ctx.is("own_cache"):
+		return in(generationWork, "the cache of a model that generates was being created")
 	case !step && ctx.passesThrough(pipelineFiles...): // a training script uses such libraries, too
 		return in(inferenceWork, "nothing is trained there")
 	case trains:

@@ -68,6 +68,7 @@ type Input struct {
 	Quantized, Adapters                       bool
 	LimitReached, RayMonitor, DataWorkers     bool
 	Mapping                                   bool // it failed in Dataset.map
+	OwnCache                                  bool // a script creates the key-value cache of its model
 	Infers                                    bool // no gradients are needed for what failed
 	Unsharded                                 bool // every GPU holds the whole model
 	LeakyEngine                               bool // its version is known to leak host memory

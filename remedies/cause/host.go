@@ -82,7 +82,7 @@ var host = []hypothesis{
 			if why := copies(in); why != "" {
 				return why, nil
 			}
-			if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.PerNode > 0 && in.PerNode < 1<<10 {
+			if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.PerNode > 1 && in.PerNode < 1<<10 {
 				return sized("every rank loads the whole model: %d ranks per node x %s parameters x 2 bytes", 2*p*in.PerNode, in.PerNode, count(p))
 			}
 			if in.GPUs < 2 && in.Rank == nil {

@@ -151,6 +151,9 @@ func statesFill(in *Input) string {
 
 // statesFigure states the size of the training states if they do not fit, otherwise that of the weights.
 func statesFigure(in *Input) (string, *int64) {
+	if in.OwnCache {
+		return "the key-value cache, with room for the most and the longest sequences, does not fit next to the weights", nil
+	}
 	if statesFill(in) == "" {
 		if memory.WideParameter(in.Request) {
 			return weightsFigure(4, "the weights alone, in float32")(in)

@@ -77,6 +77,7 @@ var training = []hypothesis{
 				return in.Part == "model" && strings.Contains(in.Text, "insufficient gpu memory")
 			})},
 			{sign, both(frames(20, "room is made for as many adapters as may be active", "/vllm/lora/", "/sglang/srt/lora/"), (*Input).gpu)},
+			{proof, both(when("the stack ends where the key-value cache is created", func(in *Input) bool { return in.OwnCache }), (*Input).gpu)},
 			{sign, both(offloadedPart, (*Input).gpu)},
 			{sign, pipelineFills},
 			{proof, both(mergesAdapters, (*Input).gpu)},
