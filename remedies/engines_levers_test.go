@@ -163,3 +163,27 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatAVersionOfVLLMTakesInAStep(t *testing.T) {
+	t.Parallel()
+	const v0, v1 = "/x/site-packages/vllm/worker/model_runner.py|execute_model|hidden = self.model(", "/x/site-packages/vllm/v1/worker/gpu_model_runner.py|execute_model|model_output = self._model_forward("
+	for _, c := range []struct {
+		name, frame  string
+		total        float64
+		settings     []string
+		whole, large truth
+	}{
+		{"V0 takes whole prompts", v0, 79.15, []string{"max_model_len", "8192"}, yes, no},
+		{"V0 cuts long ones by default", v0, 79.15, []string{"max_model_len", "65536"}, no, no},
+		{"V0 may be told to cut", v0, 79.15, []string{"max_model_len", "8192", "enable_chunked_prefill", "True"}, no, no},
+		{"V0 with room for two prompts", v0, 79.15, []string{"max_model_len", "8192", "max_num_batched_tokens", "16384"}, no, no},
+		{"V0 with room for one prompt", v0, 79.15, []string{"max_model_len", "8192", "max_num_batched_tokens", "8192"}, yes, no},
+		{"V1 always cuts", v1, 79.15, []string{"max_model_len", "8192"}, no, no},
+		{"V1 on a card larger than any A100", v1, 139.8, nil, no, yes},
+	} {
+		in := gpu("rollout", 1, .4, c.total, frames(c.frame))
+		ctx := newContext(as(run("vllm", c.settings...), "", "vllm", ""), in)
+		assert.Equal(t, c.whole, ctx.holds("whole_profile").truth, c.name)
+		assert.Equal(t, c.large, ctx.holds("large_card").truth, c.name)
+	}
+}

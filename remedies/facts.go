@@ -128,6 +128,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		}},
 		"loads_lean":   {"the checkpoint is loaded shard by shard", "not known to be loaded shard by shard", loadsLean},
 		"script_batch": {"a training script whose batch size is not known", "the batch size is known", scriptBatch},
+		"large_card":   {"vLLM's V1 on a large card", "vLLM on a smaller card", largeCard},
 		"own_cache":    {"a script creates its key-value cache at the start", "no script creates its key-value cache", ownCache},
 		"moved_whole":  {"a whole model is moved to one card", "no whole model is moved to one card", movedWhole},
 		"loads_from_hub": {"from_pretrained loads a model onto the card", "no from_pretrained loads a model", func(ctx *Context, _ string) verdict {

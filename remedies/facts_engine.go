@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"oomscan/classifier"
@@ -165,13 +166,32 @@ func chunkedProfile(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// wholeProfile reports whether vLLM's V0 failed in a profiling run with prompts of the greatest length. Without chunks it takes
-// no fewer tokens in a step than one prompt may have (vllm/config.py, SchedulerConfig).
+// wholeProfile reports whether vLLM's V0 processes whole prompts. It then refuses to take fewer tokens in a step than one prompt
+// may have (vllm/config.py, SchedulerConfig), and profiles prompts of the greatest length.
 func wholeProfile(ctx *Context, _ string) verdict {
-	if !ctx.is("profile_run") || !ctx.passesThrough("/vllm/worker/") || ctx.is("enable_chunked_prefill=True") || isSet(ctx, "max_num_batched_tokens").truth == yes {
+	const chunkedAbove = 32768 // by default
+	tokens, set := ctx.settings.integer("max_num_batched_tokens")
+	longest, known := ctx.settings.integer("max_model_len", "max_seq_len")
+	switch {
+	case !ctx.passesThrough("/vllm/worker/"), ctx.is("enable_chunked_prefill=True"), set && (!known || tokens/2 >= longest):
 		return verdict{no, "the tokens of a step are limited"}
+	case set, ctx.is("profile_run"), known && longest <= chunkedAbove:
+		return verdict{yes, "a step has as many tokens as the longest prompt"}
 	}
-	return verdict{yes, "a step has as many tokens as the longest prompt"}
+	return verdict{no, "the tokens of a step are limited"}
+}
+
+// largeCard reports whether vLLM's V1 runs on a card of 70 GiB or more that is no A100, where its defaults are larger
+// (vllm/engine/arg_utils.py).
+func largeCard(ctx *Context, _ string) verdict {
+	const certain = 85 << 30 // no A100 has as much
+	const least = 70 << 30
+	total := deref(ctx.root.Total)
+	named := slices.ContainsFunc(ctx.run.Gauges, func(g classifier.Gauge) bool {
+		return g.Name == "gpu.card" && containsAny(g.Fields["card"], []string{"H100", "H200", "H800", "B200", "B300", "MI3"})
+	})
+	large := ctx.passesThrough("/vllm/v1/") && (total >= certain || total >= least && named)
+	return verdict{truthOf(large), "the card is large"}
 }
 
 // serving reports whether an engine failed at work after its start: it left too little memory beside its cache.

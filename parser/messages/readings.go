@@ -93,15 +93,17 @@ func readingPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "reading.peak",
-			Literals: []string{"memory/max_allocated (GiB)", "memory/max_mem_allocated(gib)", "  memory: ", ", memory: ", "max_mem: ", "max mem: "},
+			Literals: []string{"memory/max_allocated (GiB)", "memory/max_mem_allocated(gib)", "  memory: ", ", memory: ", "max_mem: ", "max mem: ", "\tgrad_norm "},
 			Expr: `(?:memory/(?:max_allocated \(GiB\)|max_mem_allocated\(gib\))'?: (?<max_allocated_gib>\d{1,4}(?:\.\d{1,6})?)` +
-				`|\bdata_time: \d{1,6}\.\d{1,6}(?:  |, )memory: (?<max_allocated_mib>\d{1,7})\b|\bmax[_ ]mem: (?<max_allocated_mib>\d{1,7})(?:M\b|\b))`,
-			Gauge: true, Source: "axolotl, core/trainers/base.py; mmengine, mmcv and detectron2: torch.cuda.max_memory_allocated after each step",
+				`|\bdata_time: \d{1,6}\.\d{1,6}(?:  |, )memory: (?<max_allocated_mib>\d{1,7})\b|\bmax[_ ]mem: (?<max_allocated_mib>\d{1,7})(?:M\b|\b)` +
+				`|\tgrad_norm .{1,120}\tmem (?<max_allocated_mib>\d{2,7})MB\b)`,
+			Gauge: true, Source: "axolotl, core/trainers/base.py; mmengine, mmcv, detectron2 and Swin Transformer: torch.cuda.max_memory_allocated after each step",
 			Match: []pattern.Sample{
 				{Line: "{'loss': 1.93, 'memory/max_active (GiB)': 60.41, 'memory/max_allocated (GiB)': 60.5}", Want: parser.Fields{"max_allocated": "64961380352"}},
 				{Line: "Epoch [1][50/500] time: 0.412, data_time: 0.011, memory: 5120, loss_cls: 0.4021", Want: parser.Fields{"max_allocated": "5368709120"}},
+				{Line: "Train: [3/300][40/1251]\teta 0:10:03 lr 0.000011\ttime 0.4102 (0.4311)\tloss 6.1023 (6.4410)\tgrad_norm 1.6102 (1.7200)\tmem 5120MB", Want: parser.Fields{"max_allocated": "5368709120"}},
 			},
-			NoMatch: []string{"step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210"},
+			NoMatch: []string{"\tgrad_norm 1.61\thost mem 512 of 1024", "step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210"},
 		},
 		{
 			Name:     "verl.peak",
