@@ -1,0 +1,138 @@
+package classifier
+
+import (
+	"oomscan/classifier/phase"
+	"oomscan/parser"
+)
+
+// marker folds a marker, and leaves of it what [Collector.Compact] returns.
+func (c *Collector) marker(o *parser.Marker) {
+	c.hideMarker(o)
+	f := c.file(o.At.Source)
+	f.learnHeader(&o.Header)
+	if o.Name == "phase" && o.Fields["edge"] != "close" || o.Name == "launch" {
+		o.Text = short(o.Text)
+	} else {
+		o.Text = "" // it is never quoted
+	}
+	f.Marks++
+	if f.Ended && begins(o) || f.Over && starts(o) || f.Failed && f.startsAll(o) {
+		f.beginAttempt(o.At.Line, &o.Header)
+	}
+	switch o.Name {
+	case "step":
+		f.step(o)
+	case "progress":
+		n, counts := o.Fields.Int("count")
+		counts = counts && n < maxCount && f.count(o.Fields["of"], int(n))
+		if counts || o.Fields["served"] != "" {
+			f.Progress++
+			f.ProgressAt = o.At.Offset
+			f.Signs.count(o.Header.Launched(), f.Progress)
+		}
+	case "ready":
+		f.Ready = true
+	case "timer":
+		s := f.stream(o.Header.Stream)
+		s.timer(short(o.Fields["timer"]), o.Fields["edge"], f.Marks)
+		f.follow(s, o.At.Line, &o.Header)
+	case "phase":
+		f.phase(o)
+	case "identity":
+		f.learnIdentity(o)
+	case "launch":
+		if len(f.Launches) < maxLaunches {
+			f.Launches = append(f.Launches, *o)
+		}
+	}
+}
+
+// maxCount bounds the number of a step; larger numbers are something else.
+const maxCount = 1 << 40
+
+// count notes the progress of something and reports whether it advanced.
+func (f *file) count(of string, n int) bool {
+	last, known := f.Counted[of]
+	if n <= last || !known && len(f.Counted) >= maxCounted {
+		return false
+	}
+	f.Counted[short(of)] = n
+	return true
+}
+
+// step counts a training step, once.
+func (f *file) step(o *parser.Marker) {
+	n, ok := o.Fields.Int("step")
+	if !ok || n >= maxCount {
+		return
+	}
+	f.Steppers.count(o.Header.Launched(), int(n))
+	if int(n) > f.LastStep {
+		f.LastStep = int(n)
+		f.Steps++
+		f.clearStages()
+		f.stepped(o.At.Line, &o.Header)
+	}
+}
+
+// begins reports whether a marker is from a run that starts or goes on, not from one that ended.
+func begins(o *parser.Marker) bool {
+	switch o.Name {
+	case "step", "ready":
+		return true
+	case "identity":
+		return o.Fields["peers"] != "" || o.Fields["world_size"] != "" // a process group is formed
+	case "phase":
+		return o.Fields["phase"] == "init"
+	case "launch":
+		return o.Fields["starts"] != ""
+	}
+	return false
+}
+
+// starts reports whether a marker can only come from a program that starts: a command, a banner, the loading of weights.
+func starts(o *parser.Marker) bool {
+	return o.Fields["starts"] != "" || o.Name == "phase" && o.Fields["phase"] == phase.Init && o.Fields["label"] == "weights"
+}
+
+// startsAll reports whether a marker after a failure begins a new launch of everything: a shell, a launcher or a standalone
+// server printed it.
+func (f *file) startsAll(o *parser.Marker) bool {
+	switch by := o.Header.Launched(); o.Fields["starts"] {
+	case "launcher":
+		return true
+	case "command":
+		return o.Header.Stream == ""
+	case "server":
+		return !o.Header.OfActor() && (by == f.FailedAs || by == "" || f.FailedAs == "")
+	}
+	return false
+}
+
+func (s *streamState) timer(name, edge string, at int) {
+	if edge == "open" {
+		if len(s.Timers) < maxTimers {
+			s.Timers = append(s.Timers, timer{name, at})
+		}
+		return
+	}
+	for i := len(s.Timers) - 1; i >= 0; i-- {
+		if s.Timers[i].Name == name {
+			s.Timers = append(s.Timers[:i], s.Timers[i+1:]...)
+			return
+		}
+	}
+}
+
+func (f *file) phase(o *parser.Marker) {
+	if o.Fields["edge"] == "close" {
+		if s, ok := f.Streams[o.Header.Stream]; ok && s.Phase != nil && s.Phase.Fields["phase"] == o.Fields["phase"] {
+			s.Phase = nil
+			f.follow(s, o.At.Line, &o.Header)
+		}
+		return
+	}
+	s := f.stream(o.Header.Stream)
+	s.Phase, s.PhaseAt = new(*o), f.Marks
+	f.follow(s, o.At.Line, &o.Header)
+}
