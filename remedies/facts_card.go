@@ -182,12 +182,3 @@ func oversized(ctx *Context, _ string) verdict {
 		fmt.Sprintf("%s was requested on a GPU of %s: freeing memory cannot help", classifier.GiB(*r.Requested), classifier.GiB(*r.Total)),
 	}
 }
-
-// limitBelowCard reports whether the request failed although the card had room for it.
-func limitBelowCard(ctx *Context, _ string) verdict {
-	r := ctx.root
-	if r.Requested == nil || r.Free == nil {
-		return verdict{}
-	}
-	return verdict{truthOf(*r.Free >= *r.Requested), "the card had room for the request: a limit refused it"}
-}
