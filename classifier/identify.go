@@ -112,7 +112,7 @@ func (j *job) complete(id *identity, f *file, h *envelope.Header) {
 	}
 	for _, g := range append([]*file{f}, j.before[f]...) {
 		look(g)
-		if (id.PID <= 0 || id.PID == h.PID && g.isRelay(id.PID)) && id.Rank < 0 && g.Selves == 1 && collected && by == g.SelfBy {
+		if (id.PID <= 0 || id.PID == h.PID && g.isRelay(id.PID)) && id.Rank < 0 && g.Selves == 1 && collected && g.isSelf(by) {
 			id.fill(g.Self) // the log of one process, which identifies itself
 		}
 	}

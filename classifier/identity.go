@@ -61,6 +61,10 @@ func (f *file) learnHeader(h *envelope.Header) {
 	}
 	f.noteStamp(h)
 	f.noteRelay(h)
+	if by, ok := h.Collected(); ok && by != "" && by != f.Collector {
+		f.Collectors = f.Collectors || f.Collector != ""
+		f.Collector = by
+	}
 	for _, l := range []string{h.Process, h.Actor} {
 		if l != "" && len(f.Labels) < maxLaunches {
 			f.Labels[l] = true
@@ -147,6 +151,12 @@ func (f *file) learn(id *identity) {
 			have.fill(id)
 		}
 	}
+}
+
+// isSelf reports whether the lines with a collector's label are those of the process that identified itself. A label of an unknown form is
+// not recognized in the first lines.
+func (f *file) isSelf(by string) bool {
+	return by == f.SelfBy || f.SelfBy == "" && by == f.Collector && !f.Collectors
 }
 
 // identityOf returns the identity under a key, or nil if there is none and no more keys are kept.

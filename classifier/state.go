@@ -37,12 +37,14 @@ type file struct {
 	Self       *identity // who writes this input, when lines without a label of their own identify one process only
 	SelfBy     string    // the collector's label of those lines
 	Selves     int
-	Marks      int   // timers and phases seen: their order, for a line may hold several
-	Attempt    int   // how often a launcher restarted its workers
-	Done       []int // steps at the end of each attempt but the last
-	Staged     int   // changes of phase that are kept
-	SteppedAt  int   // marks when the last training step was reported
-	Steps      int   // training steps that were reported
+	Collector  string // the last label of a collector
+	Collectors bool   // there was another one
+	Marks      int    // timers and phases seen: their order, for a line may hold several
+	Attempt    int    // how often a launcher restarted its workers
+	Done       []int  // steps at the end of each attempt but the last
+	Staged     int    // changes of phase that are kept
+	SteppedAt  int    // marks when the last training step was reported
+	Steps      int    // training steps that were reported
 	Steppers   steppers
 	Signs      steppers          // of the writers of signs of progress
 	Clocks     map[string]moment // last stamp of each launcher's label
