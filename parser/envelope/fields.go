@@ -131,7 +131,6 @@ var checks = map[string]func(*matcher) bool{
 	"listing":   isListing,
 	"measure":   isMeasure,
 	"message":   func(m *matcher) bool { return !bytes.HasPrefix(m.b, []byte("NCCL ")) },
-	"provoked":  isProvoked,
 	"sentence":  isSentence,
 	"tasked":    func(m *matcher) bool { return m.header.Task != Unknown },
 	"iso":       func(m *matcher) bool { return m.time.sep != '-' && m.time.sep != ' ' },
@@ -139,13 +138,6 @@ var checks = map[string]func(*matcher) bool{
 	"unstamped": isUnstamped,
 	"unleveled": func(m *matcher) bool { return m.last(slotLevel) == nil },
 	"vague":     func(m *matcher) bool { return m.time.precision < toYear && m.last(slotLevel) == nil },
-}
-
-// isProvoked reports whether a line of pytest's about a failed test may be what the test itself made up. It is not where a stack or an
-// allocator's own account of the card follows.
-func isProvoked(m *matcher) bool {
-	indented := bytes.HasPrefix(m.b, []byte("  ")) && !bytes.Contains(m.b, []byte("memory"))
-	return !indented && !bytes.HasPrefix(m.b, []byte("ray.exceptions.RayTaskError(")) && !bytes.Contains(m.b, []byte(" is allocated by PyTorch, and "))
 }
 
 // parts are what several templates share, as alternatives.

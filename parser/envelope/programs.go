@@ -312,13 +312,4 @@ var programs = []format{
 		},
 		noMatch: []string{`worker >> x`},
 	},
-	{
-		name: "pytest", writer: "pytest, before the lines of what a failed test raised",
-		template: `E   {!provoked}`,
-		match: []sample{
-			{`E     File "x"`, `  File "x"`, ``},
-			{`E   ray.exceptions.RayTaskError(OutOfMemoryError): ray::Worker.step() (pid=7, ip=10.0.0.1)`, `ray.exceptions.RayTaskError(OutOfMemoryError): ray::Worker.step() (pid=7, ip=10.0.0.1)`, ``},
-		},
-		noMatch: []string{`E   RuntimeError: CUDA error: out of memory`, `E       raise RuntimeError("CUDA error: out of memory")`},
-	},
 }
