@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,70 @@ func disguised(t *testing.T) (names []string) {
 // leftOut are cases that no disguise is tried on: one in which the times of the lines tell incidents apart, which are within a second
 // in a collector's log.
 var leftOut = map[string]bool{"oom_kill/infra-nohang-two-storms": true}
+
+// notebook keeps a log as the output of a cell.
+func notebook(write func(any) ([]byte, error)) func([]byte) []byte {
+	return func(log []byte) []byte {
+		b, _ := write(map[string]any{
+			"cells": []any{map[string]any{
+				"cell_type": "code", "source": []string{"!python train.py"}, "outputs": []any{map[string]any{"name": "stderr", "text": strings.SplitAfter(string(log), "\n")}},
+			}},
+			"nbformat": 4,
+		})
+		return append(b, '\n')
+	}
+}
+
+// beforeFailure writes lines before the first word of a failure.
+func beforeFailure(text string) func([]byte) []byte {
+	return func(log []byte) []byte {
+		at := failureAt(log)
+		return slices.Concat(log[:at], []byte(text+"\n"), log[at:])
+	}
+}
+
+// failureAt is where the first line with a word of a failure begins.
+func failureAt(log []byte) int {
+	for _, word := range []string{"Traceback", "rror", "ut of memory", "illed"} {
+		if i := bytes.Index(log, []byte(word)); i >= 0 {
+			return bytes.LastIndexByte(log[:i], '\n') + 1
+		}
+	}
+	return len(log)
+}
+
+// atBlanks breaks a line at blanks, as mail programs do.
+func atBlanks(line string, width int) (rows []string) {
+	line = strings.TrimSuffix(line, "\r")
+	for len(line) > width {
+		i := strings.LastIndexByte(line[:width+1], ' ')
+		if i <= len(line)-len(strings.TrimLeft(line, " ")) {
+			if i = strings.IndexByte(strings.TrimLeft(line, " "), ' '); i < 0 {
+				break
+			}
+			i += len(line) - len(strings.TrimLeft(line, " "))
+		}
+		rows, line = append(rows, line[:i]), line[i+1:]
+	}
+	return append(rows, line)
+}
+
+// inBox breaks a line at blanks, and a word that is longer than a row where the row ends, as rich does.
+func inBox(line string, width int) (rows []string) {
+	for utf8.RuneCountInString(line) > width {
+		row := cut(line, width)[0]
+		blank := strings.LastIndexByte(row, ' ')
+		if line[len(row)] == ' ' {
+			blank = len(row)
+		}
+		if strings.TrimLeft(line[:max(blank, 0)], " ") == "" {
+			rows, line = append(rows, row), line[len(row):]
+			continue
+		}
+		rows, line = append(rows, line[:blank]), line[blank+1:]
+	}
+	return append(rows, line)
+}
 
 // answerParts are what an answer consists of.
 var answerParts = []string{"verdict", "kind", "phase", "numbers", "rank"}

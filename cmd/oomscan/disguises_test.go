@@ -34,11 +34,16 @@ type disguise struct {
 // collected is when the first line of a log was collected.
 var collected = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
 
+// rowsOf are the lines of a log.
+func rowsOf(log []byte) []string {
+	return strings.Split(strings.TrimSuffix(string(log), "\n"), "\n")
+}
+
 // lines changes every line of a log.
 func lines(change func(i int, line string) string) func([]byte) []byte {
 	return func(log []byte) []byte {
 		var b bytes.Buffer
-		for i, line := range strings.Split(strings.TrimSuffix(string(log), "\n"), "\n") {
+		for i, line := range rowsOf(log) {
 			b.WriteString(change(i, line) + "\n")
 		}
 		return b.Bytes()
@@ -50,12 +55,12 @@ func before(text string) func([]byte) []byte {
 	return lines(func(_ int, line string) string { return text + line })
 }
 
-// records makes every line a JSON record by a form with %s for the line and %t, %e, %m, %n for its time: as text, and in seconds, milliseconds
-// and nanoseconds since 1970.
+// records makes every line a record by a form with %s for the line in JSON, %l for itself, %y for it in YAML, and %t, %e, %m, %n for its
+// time: as text, and in seconds, milliseconds and nanoseconds since 1970.
 func records(form string) func([]byte) []byte {
 	return lines(func(i int, line string) string {
 		at := collected.Add(time.Duration(i) * time.Millisecond)
-		return strings.NewReplacer("%s", quoted(line), "%t", at.Format(time.RFC3339Nano), "%e", fmt.Sprintf("%.3f", float64(at.UnixMilli())/1e3),
+		return strings.NewReplacer("%s", quoted(line), "%l", line, "%y", "'"+strings.ReplaceAll(line, "'", "''")+"'", "%t", at.Format(time.RFC3339Nano), "%e", fmt.Sprintf("%.3f", float64(at.UnixMilli())/1e3),
 			"%m", fmt.Sprint(at.UnixMilli()), "%n", fmt.Sprint(at.UnixNano())).Replace(form)
 	})
 }
@@ -178,7 +183,7 @@ var disguises = []disguise{
 		var b bytes.Buffer
 		w := csv.NewWriter(&b)
 		_ = w.Write([]string{"timestamp", "host", "message"})
-		for i, line := range strings.Split(strings.TrimSuffix(string(log), "\n"), "\n") {
+		for i, line := range rowsOf(log) {
 			_ = w.Write([]string{collected.Add(time.Duration(i) * time.Millisecond).Format(time.RFC3339Nano), "gpu-7", line})
 		}
 		w.Flush()
@@ -298,6 +303,30 @@ var disguises = []disguise{
 	{name: "a document with the output", wrap: func(log []byte) []byte {
 		return []byte("{\n  \"job\": {\"id\": 7, \"state\": \"FAILED\"},\n  \"stderr\": " + quoted(string(log)) + "\n}\n")
 	}},
+	// Records over several lines, and documents.
+	{name: "Loki's answer", wrap: func(log []byte) []byte {
+		b := records(`["%n",%s],`)(log)
+		return slices.Concat([]byte(`{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"train"},"values":[`), bytes.TrimSuffix(bytes.ReplaceAll(b, []byte("],\n"), []byte("],")), []byte{','}), []byte("]}]}}\n"))
+	}},
+	{name: "Ansible's task", wrap: func(log []byte) []byte {
+		rows, _ := json.Marshal(rowsOf(log))
+		return []byte("TASK [train] ***\nfatal: [gpu-7]: FAILED! => {\"changed\": true, \"rc\": 1, \"stderr\": " + quoted(string(log)) + ", \"stderr_lines\": " + string(rows) + "}\n")
+	}},
+	{name: "Ansible's variable", wrap: func(log []byte) []byte {
+		rows, _ := json.MarshalIndent(map[string]any{"out.stdout_lines": rowsOf(log)}, "", "    ")
+		return slices.Concat([]byte("TASK [debug] ***\nok: [gpu-7] => "), rows, []byte{'\n'})
+	}},
+	{name: "journal, verbose", wrap: records("Sun 2026-03-01 09:00:00 UTC [s=ab;i=1;b=12]\n    PRIORITY=6\n    _HOSTNAME=gpu-7\n    _PID=4711\n    MESSAGE=%l\n    _TRANSPORT=stdout")},
+	{name: "journal, export", wrap: records("__CURSOR=s=ab\n__REALTIME_TIMESTAMP=%m000\n_HOSTNAME=gpu-7\n_PID=4711\nMESSAGE=%l\n_TRANSPORT=stdout\n")},
+	{name: "journal, pretty", wrap: records("{\n\t\"__REALTIME_TIMESTAMP\" : \"%m000\",\n\t\"_HOSTNAME\" : \"gpu-7\",\n\t\"_PID\" : \"4711\",\n\t\"MESSAGE\" : %s\n}")},
+	{name: "gcloud's YAML", wrap: records("---\ninsertId: 1a2b\nreceiveTimestamp: '%t'\nresource:\n  type: k8s_container\nseverity: ERROR\ntextPayload: %y\ntimestamp: '%t'")},
+	{name: "asciinema", wrap: func(log []byte) []byte {
+		b := []byte("{\"version\": 2, \"width\": 200, \"height\": 50}\n")
+		for i, part := range cut(strings.ReplaceAll(string(log), "\n", "\r\n"), 700) {
+			b = fmt.Appendf(b, "[%d.5, \"o\", %s]\n", i, quoted(part))
+		}
+		return b
+	}},
 	// Prefixes of a form that is not known.
 	{name: "a pipeline's branch", wrap: before("[train-gpu] ")},
 	{name: "Jenkins' clock", wrap: lines(func(i int, line string) string { return fmt.Sprintf("09:%02d:%02d  %s", i/600%60, i/10%60, line) })},
@@ -370,68 +399,4 @@ var disguises = []disguise{
 	{name: "Mistral's template", wrap: beforeFailure(`chat template: '[INST] {prompt} [/INST]'`)},
 	{name: "a response's time", wrap: beforeFailure(`[response] time 1.2s`)},
 	{name: "a sample that ends", wrap: beforeFailure("<|im_start|>user\nhello<|im_end|>\n<|im_start|>assistant\nHi.<|im_end|>")},
-}
-
-// notebook keeps a log as the output of a cell.
-func notebook(write func(any) ([]byte, error)) func([]byte) []byte {
-	return func(log []byte) []byte {
-		b, _ := write(map[string]any{
-			"cells": []any{map[string]any{
-				"cell_type": "code", "source": []string{"!python train.py"}, "outputs": []any{map[string]any{"name": "stderr", "text": strings.SplitAfter(string(log), "\n")}},
-			}},
-			"nbformat": 4,
-		})
-		return append(b, '\n')
-	}
-}
-
-// beforeFailure writes lines before the first word of a failure.
-func beforeFailure(text string) func([]byte) []byte {
-	return func(log []byte) []byte {
-		at := failureAt(log)
-		return slices.Concat(log[:at], []byte(text+"\n"), log[at:])
-	}
-}
-
-// failureAt is where the first line with a word of a failure begins.
-func failureAt(log []byte) int {
-	for _, word := range []string{"Traceback", "rror", "ut of memory", "illed"} {
-		if i := bytes.Index(log, []byte(word)); i >= 0 {
-			return bytes.LastIndexByte(log[:i], '\n') + 1
-		}
-	}
-	return len(log)
-}
-
-// atBlanks breaks a line at blanks, as mail programs do.
-func atBlanks(line string, width int) (rows []string) {
-	line = strings.TrimSuffix(line, "\r")
-	for len(line) > width {
-		i := strings.LastIndexByte(line[:width+1], ' ')
-		if i <= len(line)-len(strings.TrimLeft(line, " ")) {
-			if i = strings.IndexByte(strings.TrimLeft(line, " "), ' '); i < 0 {
-				break
-			}
-			i += len(line) - len(strings.TrimLeft(line, " "))
-		}
-		rows, line = append(rows, line[:i]), line[i+1:]
-	}
-	return append(rows, line)
-}
-
-// inBox breaks a line at blanks, and a word that is longer than a row where the row ends, as rich does.
-func inBox(line string, width int) (rows []string) {
-	for utf8.RuneCountInString(line) > width {
-		row := cut(line, width)[0]
-		blank := strings.LastIndexByte(row, ' ')
-		if line[len(row)] == ' ' {
-			blank = len(row)
-		}
-		if strings.TrimLeft(line[:max(blank, 0)], " ") == "" {
-			rows, line = append(rows, row), line[len(row):]
-			continue
-		}
-		rows, line = append(rows, line[:blank]), line[blank+1:]
-	}
-	return append(rows, line)
 }

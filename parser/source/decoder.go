@@ -34,6 +34,9 @@ func NewDecoder(head []byte) Decoder {
 	if d := documentDecoder(head); d != nil {
 		return d
 	}
+	if d := fieldDecoder(head); d != nil {
+		return d
+	}
 	if d := textDecoder(head); d != nil {
 		return d
 	}

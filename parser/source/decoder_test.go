@@ -27,6 +27,28 @@ func TestDecodersReturnLines(t *testing.T) {
 			"a \"b\"\nc\nd\ne\n",
 		},
 		"a document": {"{\n  \"id\": 7,\n  \"stderr\": \"a\\nb\\n\\nc\\nd\",\n  \"tags\": [\"stderr\", \"x\"]\n}\n", filler + filler + "a\nb\n\nc\nd\n"},
+		"Loki's answer": {
+			`{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"x"},"values":[["1772355600000000000","a \"b\""],["1772355600000000001","c"]]},{"stream":{"app":"y"},"values":[["1772355600000000002","d"]]}],"stats":{"x":[["1","2"]]}}}`,
+			"1772355600000000000 a \"b\"\n1772355600000000001 c\n1772355600000000002 d\n",
+		},
+		"Ansible's task": {
+			"TASK [run it's] ***\nfatal: [n1]: FAILED! => {\"rc\": 1, \"stderr\": \"a\\nb\", \"stderr_lines\": [\"a\", \"b\"]}\n\nok: [n1] => {\"stdout\": \"c\"}\n",
+			"TASK [run it's] ***\nfatal: [n1]: FAILED! => {\na\nb\n\n\nok: [n1] => {\nc\n\n",
+		},
+		"Ansible's variable": {
+			"ok: [n1] => {\n    \"out.stdout_lines\": [\n        \"a\",\n        \"b\"\n    ]\n}\n", "ok: [n1] => {\n" + filler + "a\nb\n" + filler + "\n",
+		},
+		"a recorded terminal": {
+			`{"version": 2, "width": 80, "height": 24}` + "\n" + `[0.1, "o", "a\r\nb "]` + "\n" + `[0.2, "i", "x"]` + "\n" + `[0.3, "o", "\u001b[1mc\r\n"]` + "\n", "a\r\nb \x1b[1mc\r\n",
+		},
+		"journalctl's export": {
+			"__REALTIME_TIMESTAMP=1772355600000000\n_HOSTNAME=n1\nMESSAGE=  a \"b\"\n_PID=7\n\n_HOSTNAME=n1\nMESSAGE=c\n",
+			`{"logtag":"F","message":"  a \"b\"","time":"1772355600000000"}` + "\n" + `{"logtag":"F","message":"c","time":"1772355600000000"}` + "\n",
+		},
+		"gcloud's YAML": {
+			"---\ninsertId: x\njsonPayload:\n  message: 'a: ''b''\n    c'\nlogName: l\n---\ninsertId: y\nreceiveTimestamp: '2026-03-01T09:00:00Z'\ntextPayload: |\n    d\n      e\n\ntimestamp: x\n---\ntextPayload: \"f\\tg\"\n",
+			`{"logtag":"F","message":"a: 'b' c","time":""}` + "\n" + `{"logtag":"F","message":"d\n  e","time":"2026-03-01T09:00:00Z"}` + "\n" + `{"logtag":"F","message":"f\tg","time":"2026-03-01T09:00:00Z"}` + "\n",
+		},
 		"a mail":     {"a=3Db =\r\nc=E2=82=AC\r\nd=\ne=\nf =\ng\n", "a=b c€\r\n" + filler + "def g\n" + filler + filler + filler},
 		"a web page": {strings.Repeat("a\u00a0\u00a0b\u00a0ü\n", 3), strings.Repeat("a  b ü\n", 3)},
 		"an old editor's lines": {
@@ -55,7 +77,7 @@ func TestPlainLogsNeedNoDecoder(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
 		"", "\n", "text\n", "{\n  \"lr\": 1,\n  \"log\": true\n}\nstep 1\n", `{"log":"a\n","time":"x"}` + "\n" + `{"log":"b\n","time":"x"}` + "\n", "[rank0]: message, time\n",
-		"step,loss,message\n1,2,x\n", strings.Repeat("\rLoading:  12%|#2 | 3/24", 20), "a URL?x=3D\nand y=\n", strings.Repeat(strings.Repeat("x", 79)+"\n", 50), strings.Repeat("| worker 1 is ready and goes on with what it was told to do by others |\n", 30),
+		"step,loss,message\n1,2,x\n", strings.Repeat("\rLoading:  12%|#2 | 3/24", 20), "a URL?x=3D\nand y=\n", "MESSAGE=a\nMESSAGE=b\n", "message: a\nmessage: b\nid: 7\n", strings.Repeat(strings.Repeat("x", 79)+"\n", 50), strings.Repeat("| worker 1 is ready and goes on with what it was told to do by others |\n", 30),
 		`{"input":"what went wrong?","output":"a\nb\nc\nd\ntorch.OutOfMemoryError: CUDA out of memory."}`,
 		`{"logs":"a\nb\nc\nd\ne","prompt":"what went wrong?"}`, "{\n  \"stderr\": \"a\\nb\\nc\\nd\\ne\",\n  \"run_status\": \"Finished\"\n}\n", "{\n  \"question\": \"why?\",\n  \"output\": \"a\\nb\\nc\\nd\\ne\"\n}\n", `{"text":"a\nb\nc\nd\ne"}`,
 	} {

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"slices"
 	"strings"
 
@@ -13,10 +14,18 @@ import (
 var (
 	notebookKeys = []string{"text", "traceback"}
 	outputKeys   = []string{"log", "logs", "stdout", "stderr", "output"}
+	lineKeys     = []string{"stdout_lines", "stderr_lines", "msg"} // Ansible's, which says the same under outputKeys, too
+	streamKeys   = []string{"values"}                              // Loki's, of pairs of a time and a line
 )
 
 // output finds a program's output in a document.
 var output = lazyre.New(`(?m)^\s{1,40}"(?:logs?|stdout|stderr|output)": ?"`)
+
+// loki finds the lines of a stream in Loki's answer to a query.
+var loki = lazyre.New(`"values":\s{0,40}\[\s{0,40}\[\s{0,40}"\d{19}",`)
+
+// ansible finds what a task of Ansible returned.
+var ansible = lazyre.New(`(?m)^[a-z]{2,12}: \[[^\]\n]{1,200}\](?:: [A-Z]{1,20}!)? => \{`)
 
 // documentDecoder returns a decoder for a JSON document that holds a log, or nil. Documents with samples, or with what a sandbox ran, look
 // alike, but they quote their text.
@@ -24,11 +33,22 @@ func documentDecoder(head []byte) Decoder {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }
 	switch {
-	case len(head) == 0 || head[0] != '{':
+	case len(head) == 0:
 		return nil
+	case head[0] != '{':
+		if at := ansible().FindIndex(head); at == nil || sampleKey().Match(head) {
+			return nil
+		} else if head = head[at[1]:]; has(`"stdout": "`) || has(`"stderr": "`) {
+			return &documentReader{keys: outputKeys, within: true}
+		}
+		return &documentReader{keys: lineKeys, within: true}
+	case loki().Match(head):
+		return &documentReader{keys: streamKeys, passed: math.MinInt} // no line of the log has one of its own
+	case bytes.HasPrefix(head, []byte(`{"version":`)) && (has(`, "o", "`) || has(`,"o","`)):
+		return &rowReader{decode: castRow}
 	case has(`"cells":`) && (has(`"cell_type":`) || has(`"nbformat":`)):
 		if has("[\n") {
-			return new(notebookReader)
+			return &rowReader{decode: notebookRow}
 		}
 		return &documentReader{keys: notebookKeys}
 	case output().Match(head) && !sampleKey().Match(head) && !has(`"run_status"`) && !has(`"run_result"`) && bytes.Count(head, []byte(`\n`)) >= minEscaped:
@@ -42,12 +62,15 @@ func documentDecoder(head []byte) Decoder {
 type documentReader struct {
 	unescaper
 	keys    []string
+	within  bool   // other text is around the documents, and stays
+	row     []byte // the end of that
 	in      []byte // the brackets that are open
 	last    byte   // before the current string, outside of strings
 	key     []byte // of the current value
 	quoted  bool
 	named   bool // the string is a key
 	wanted  bool // the string is a text of the log
+	time    bool // it is that of the text behind it
 	ends    bool // what was decoded last ended a line
 	escaped bool // within a string that is dropped
 	got     int  // lines written
@@ -66,6 +89,10 @@ func (d *documentReader) Append(dst, src []byte) []byte {
 			dst = d.inString(dst, c)
 			continue
 		}
+		if d.within && len(d.in) == 0 {
+			dst = d.around(dst, c)
+			continue
+		}
 		switch c {
 		case '\n':
 			for d.passed++; d.got < d.passed; d.got++ {
@@ -81,27 +108,52 @@ func (d *documentReader) Append(dst, src []byte) []byte {
 				d.in = append(d.in, c)
 			}
 		case '}', ']':
-			d.in, d.key = d.in[:max(0, len(d.in)-1)], d.key[:0]
+			if d.in = d.in[:max(0, len(d.in)-1)]; c == '}' || !d.inList() {
+				d.key = d.key[:0]
+			}
 		}
 		d.last = c
 	}
 	return dst
 }
 
+// around keeps the text around documents. A document begins behind an arrow.
+func (d *documentReader) around(dst []byte, c byte) []byte {
+	dst = append(dst, c)
+	switch {
+	case c == '\n':
+		d.got++
+		d.passed++
+		d.row = d.row[:0]
+	case c == '{' && bytes.HasSuffix(d.row, []byte("=> ")):
+		d.in, d.last = append(d.in, c), c
+		d.got++
+		dst = append(dst, '\n')
+	}
+	d.row = append(d.row[max(0, len(d.row)-2):], c)
+	return dst
+}
+
 // begin begins a string: a key, a value, or one of a list of values.
 func (d *documentReader) begin() {
-	inList := len(d.in) > 0 && d.in[len(d.in)-1] == '['
-	d.quoted, d.ends, d.wanted, d.named = true, true, false, d.last != ':' && !inList
+	d.quoted, d.ends, d.wanted, d.named = true, true, false, d.last != ':' && !d.inList()
+	d.time = d.last == '[' && len(d.in) > 1 && d.in[len(d.in)-2] == '['
 	if d.named {
 		d.key = d.key[:0]
 		return
 	}
-	d.wanted = slices.Contains(d.keys, string(d.key))
+	d.wanted = slices.Contains(d.keys, string(d.key[bytes.LastIndexByte(d.key, '.')+1:])) // Ansible's variables have fields
 }
+
+func (d *documentReader) inList() bool { return len(d.in) > 0 && d.in[len(d.in)-1] == '[' }
 
 func (d *documentReader) inString(dst []byte, c byte) []byte {
 	if c == '"' && len(d.escape) == 0 && !d.escaped {
-		if d.wanted && !d.ends {
+		switch {
+		case !d.wanted || d.ends:
+		case d.time:
+			dst = append(dst, ' ')
+		default:
 			dst = append(dst, '\n')
 			d.got++
 		}
@@ -139,34 +191,51 @@ func (d *documentReader) Close(dst []byte) []byte {
 	return dst
 }
 
-// notebookReader decodes the lines of a notebook that hold one line of output, as Jupyter writes them. All others stay as they are, so
-// every line keeps its number.
-type notebookReader struct{ line []byte }
+// rowReader decodes a document line by line.
+type rowReader struct {
+	decode func(line []byte) []byte
+	line   []byte
+}
 
 // maxTextLine bounds the lines that are decoded. Pictures are longer.
 const maxTextLine = 64 << 10
 
-func (n *notebookReader) Append(dst, src []byte) []byte {
+func (d *rowReader) Append(dst, src []byte) []byte {
 	for row := range bytes.Lines(src) {
-		n.line = append(n.line, row...)
+		d.line = append(d.line, row...)
 		switch {
 		case row[len(row)-1] == '\n':
-			dst = n.Close(dst)
-		case len(n.line) > maxTextLine:
-			dst, n.line = append(dst, n.line...), n.line[:0]
+			dst = d.Close(dst)
+		case len(d.line) > maxTextLine:
+			dst, d.line = append(dst, d.line...), d.line[:0]
 		}
 	}
 	return dst
 }
 
-func (n *notebookReader) Close(dst []byte) []byte {
-	var text string
-	item := bytes.TrimSuffix(bytes.TrimSpace(n.line), []byte{','})
-	if err := json.Unmarshal(item, &text); err == nil && strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') < 0 {
-		dst = append(append(dst, strings.TrimSuffix(text, "\n")...), '\n')
-	} else {
-		dst = append(dst, n.line...)
-	}
-	n.line = n.line[:0]
+func (d *rowReader) Close(dst []byte) []byte {
+	dst = append(dst, d.decode(d.line)...)
+	d.line = d.line[:0]
 	return dst
+}
+
+// notebookRow decodes a line of a notebook that holds one line of output, as Jupyter writes them. All others stay as they are, so every
+// line keeps its number.
+func notebookRow(line []byte) []byte {
+	var text string
+	item := bytes.TrimSuffix(bytes.TrimSpace(line), []byte{','})
+	if err := json.Unmarshal(item, &text); err != nil || strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') >= 0 {
+		return line
+	}
+	return []byte(strings.TrimSuffix(text, "\n") + "\n")
+}
+
+// castRow decodes what was printed at one time in a terminal that asciinema recorded.
+func castRow(line []byte) []byte {
+	var event [3]any
+	if json.Unmarshal(line, &event) != nil || event[1] != "o" {
+		return nil
+	}
+	text, _ := event[2].(string)
+	return []byte(text)
 }

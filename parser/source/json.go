@@ -78,8 +78,8 @@ func (d *unescaper) Close(dst []byte) []byte { return append(dst, d.escape...) }
 
 // textKeys and clockKeys are keys of log records in lists that cloud tools export.
 var (
-	textKeys  = []string{`"message":`, `"textPayload":`, `"_raw":`, `"log":`, `"content":`, `"stringValue":`, `"msg":`, `"line":`, `"LogMessage":`, `"LogEntry":`}
-	clockKeys = []string{`"timestamp":`, `"time":`, `"@timestamp":`, `"timeUnixNano":`, `"_time":`, `"ts":`, `"TimeGenerated":`}
+	textKeys  = []string{`"message":`, `"textPayload":`, `"_raw":`, `"log":`, `"content":`, `"stringValue":`, `"msg":`, `"line":`, `"LogMessage":`, `"LogEntry":`, `"MESSAGE":`}
+	clockKeys = []string{`"timestamp":`, `"time":`, `"@timestamp":`, `"timeUnixNano":`, `"_time":`, `"ts":`, `"TimeGenerated":`, `"__REALTIME_TIMESTAMP":`}
 )
 
 // isList reports whether head begins a JSON document with a list of log records.

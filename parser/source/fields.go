@@ -1,0 +1,129 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// fieldForm is a form of records with a line for each field.
+type fieldForm struct {
+	texts  []string // how the fields with the log's text begin
+	clock  string   // the same for the time, which comes before
+	beside string   // and for a field that only such records have
+}
+
+var fieldForms = []fieldForm{
+	{[]string{"MESSAGE="}, "__REALTIME_TIMESTAMP=", "_HOSTNAME="},                // journalctl -o export, verbose
+	{[]string{"textPayload: ", "message: "}, "receiveTimestamp: ", "insertId: "}, // gcloud logging read
+}
+
+// fieldDecoder returns a decoder for a log of such records, or nil.
+func fieldDecoder(head []byte) Decoder {
+	const least = 2
+	for _, form := range fieldForms {
+		texts, beside := 0, 0
+		for line := range bytes.Lines(head) {
+			switch field := string(bytes.TrimLeft(line, " ")); {
+			case form.isText(field) > 0:
+				texts++
+			case strings.HasPrefix(field, form.beside):
+				beside++
+			}
+		}
+		if texts >= least && beside >= least {
+			return &fieldReader{fieldForm: form}
+		}
+	}
+	return nil
+}
+
+// isText returns where the text of a field begins, 0 if it is another one's.
+func (f *fieldForm) isText(field string) int {
+	i := slices.IndexFunc(f.texts, func(key string) bool { return strings.HasPrefix(field, key) })
+	if i < 0 {
+		return 0
+	}
+	return len(f.texts[i])
+}
+
+// fieldReader makes of each text a JSON record on a line of its own.
+type fieldReader struct {
+	fieldForm
+	part   []byte
+	time   string
+	text   []string // its lines
+	indent int      // of its field
+}
+
+func (d *fieldReader) Append(dst, src []byte) []byte {
+	for line := range bytes.Lines(src) {
+		if d.part = append(d.part, line...); line[len(line)-1] == '\n' {
+			dst = d.take(dst, strings.TrimRight(string(d.part), "\r\n"))
+			d.part = d.part[:0]
+		}
+	}
+	return dst
+}
+
+func (d *fieldReader) take(dst []byte, line string) []byte {
+	field := strings.TrimLeft(line, " ")
+	if n := len(line) - len(field); len(d.text) > 0 && (n > d.indent || field == "") && len(d.text) < maxFieldLines {
+		d.text = append(d.text, line)
+		return dst
+	}
+	dst = d.end(dst)
+	if n := d.isText(field); n > 0 {
+		d.text, d.indent = append(d.text, field[n:]), len(line)-len(field)
+		return dst
+	}
+	if at, ok := strings.CutPrefix(field, d.clock); ok {
+		d.time = strings.Trim(at, `'"`)
+	}
+	return dst
+}
+
+// maxFieldLines bounds the lines of a text.
+const maxFieldLines = 4096
+
+// end writes the text as a record.
+func (d *fieldReader) end(dst []byte) []byte {
+	if len(d.text) == 0 {
+		return dst
+	}
+	record, _ := json.Marshal(map[string]string{"logtag": "F", "message": scalar(d.text), "time": d.time})
+	d.text = d.text[:0]
+	return append(append(dst, record...), '\n')
+}
+
+// scalar reads a text as YAML writes it: in quotes, in a block below a sign, or plain. Other writers only indent its later lines.
+func scalar(lines []string) string {
+	first, more := lines[0], lines[1:]
+	switch {
+	case len(more) > 0 && (strings.HasPrefix(first, "|") || strings.HasPrefix(first, ">")) && len(first) <= 2:
+		indent := len(more[0]) - len(strings.TrimLeft(more[0], " "))
+		for i, line := range more {
+			more[i] = line[min(indent, len(line)):]
+		}
+		return strings.TrimRight(strings.Join(more, "\n"), "\n")
+	case strings.HasPrefix(first, "'"), strings.HasPrefix(first, `"`):
+		for i, line := range more {
+			more[i] = strings.TrimLeft(line, " ")
+		}
+		text := strings.TrimRight(strings.Join(lines, " "), " ")
+		if quoted, err := strconv.Unquote(text); err == nil && text[0] == '"' {
+			return quoted
+		}
+		return strings.ReplaceAll(strings.TrimSuffix(text[1:], text[:1]), "''", "'")
+	}
+	return strings.TrimRight(strings.Join(lines, "\n"), "\n")
+}
+
+func (d *fieldReader) Close(dst []byte) []byte {
+	if len(d.part) > 0 {
+		dst = d.take(dst, string(d.part))
+	}
+	return d.end(dst)
+}
