@@ -70,6 +70,11 @@ var dialects = [...]dialect{
 		want:   []string{"NCCL_DEBUG=INFO", "OMP_NUM_THREADS=8"},
 	},
 	{
+		name: "environment in Python", read: (*Reader).pythonEnvironment,
+		sample: "          'XLA_PYTHON_CLIENT_MEM_FRACTION': '4.0',",
+		want:   []string{"XLA_PYTHON_CLIENT_MEM_FRACTION=4.0"},
+	},
+	{
 		name: "dotted table", read: (*Reader).dotted,
 		sample: "  micro_batch_size ................................ 1\n  train_micro_batch_size_per_gpu  1",
 		want:   []string{"micro_batch_size=1", "train_micro_batch_size_per_gpu=1"},

@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -45,6 +46,39 @@ func (r *Reader) environment(text []byte) bool {
 		r.variable(name, strings.Trim(value, `"'`))
 	}
 	return true
+}
+
+// allocatorVariables begin the names of variables that decide about memory.
+var allocatorVariables = []string{"XLA_", "TF_", "PYTORCH_", "CUDA_"}
+
+// pythonEnvironment reads a variable in Python's code: `os.environ["X"] = "1"`, or `"X": "1",` on a line of a dict's own.
+func (r *Reader) pythonEnvironment(text []byte) bool {
+	const most = 200
+	if len(text) > most {
+		return false
+	}
+	s := strings.TrimLeft(string(text), " \t")
+	s, assigned := strings.CutPrefix(s, "os.environ[")
+	if s == "" || s[0] != '\'' && s[0] != '"' {
+		return false
+	}
+	quote := s[:1]
+	name, rest, _ := strings.Cut(s[1:], quote)
+	sign := ":"
+	if assigned {
+		sign, rest = "=", strings.TrimPrefix(rest, "]")
+	}
+	value, ok := strings.CutPrefix(strings.TrimLeft(rest, " "), sign)
+	value = strings.TrimRight(strings.TrimSpace(value), ",")
+	if !ok || name != strings.ToUpper(name) || !isVariable(name) || !hasPrefix(name, allocatorVariables) || !quotedWhole(value) {
+		return false
+	}
+	r.variable(name, strings.Trim(value, `"'`))
+	return true
+}
+
+func hasPrefix(s string, prefixes []string) bool {
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // goMap reads an environment that a Go program prints as a map, as Ollama does when it starts: env="map[A:1 B:x C:]".

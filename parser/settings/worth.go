@@ -26,7 +26,7 @@ func Worth(text []byte) bool {
 	if bytes.Contains(text, dots) || bytes.Contains(text, dashes) || bytes.IndexByte(text, '{') >= 0 {
 		return true
 	}
-	if undottedShape(text) || isBoxed(text) || headsColumns(text) {
+	if variableShape(text) || undottedShape(text) || isBoxed(text) || headsColumns(text) {
 		return true
 	}
 	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, bar) || prefixEnd(text) > 0)
@@ -50,6 +50,12 @@ var (
 func bannerShape(text []byte) bool {
 	i := bytes.LastIndex(text, []byte(": "))
 	return len(text) <= 100 && i > 0 && i+2 < len(text) && ascii.IsDigit(text[i+2])
+}
+
+// variableShape is a quick test for a variable in a Python dict: `'NAME': 'value',`.
+func variableShape(text []byte) bool {
+	t := bytes.TrimLeft(text, " ")
+	return len(t) > 3 && (t[0] == '\'' || t[0] == '"') && ascii.IsUpper(t[1]) && (ascii.IsUpper(t[2]) || t[2] == '_')
 }
 
 // yamlShape is a quick test for `key:` or `key: value`, indented by blanks.
