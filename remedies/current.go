@@ -84,6 +84,9 @@ func spellingOf(ctx *Context, names *naming, p *Parameter) *Spelling {
 // asWritten returns the key and the surface of a parameter in the log's spelling.
 func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (string, string) {
 	form, plain := f.value.Form, strings.TrimLeft(f.key, "+~")
+	if strings.HasPrefix(key, "*") {
+		return plain, surfaceOf(f)
+	}
 	framework := programOf(ctx.run)
 	if f.rank == longer && strings.Contains(plain, ".") && len(split(p.Key)) == 1 {
 		if d := framework.Dialect; d == "hydra" || d == "yaml" { // an engine's setting, as the framework around it writes it
@@ -108,6 +111,19 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 		return plain, "hydra"
 	}
 	return key, syntax
+}
+
+// surfaceOf returns where a setting of an unknown program is changed.
+func surfaceOf(f setting) string {
+	switch f.value.Form {
+	case "command":
+		return "flag"
+	case "overrides":
+		return "hydra"
+	case "pprint", "repr":
+		return "python"
+	}
+	return "yaml"
 }
 
 // printedValue returns the present value from the failure itself or from an engine's messages at its start, or "" if neither

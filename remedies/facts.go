@@ -134,6 +134,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"loads_from_hub": {"from_pretrained loads a model onto the card", "no from_pretrained loads a model", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.phase == "init" && ctx.stackContains(40, "from_pretrained") && ctx.passesThrough("/transformers/modeling_utils.py")), "from_pretrained loads the model onto the card"}
 		}},
+		"makes_cache": {"it failed where a cache of keys and values is made", "not where a cache is made", func(ctx *Context, _ string) verdict {
+			why := cause.MakesCache(causeInput(ctx))
+			return verdict{truthOf(why != ""), cmp.Or(why, "no cache is made there")}
+		}},
 		"prompt_logits": {"generation computes the logits of a whole prompt", "generation computes the logits of one token", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.passesThrough("/transformers/generation/") && ctx.stackContains(2, "logits.float()")), "generation computes the logits of the whole prompt in 32 bits"}
 		}},
@@ -207,6 +211,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"prefill":           {"it failed during prefill", "not while prompts were processed", prefill.ask},
 		"decode":            {"it failed during decoding", "not while tokens were generated", decode.ask},
 		"outside_pool":      {"what failed allocates outside of the pool that JAX reserves", "the pool that JAX reserves ran out", outsidePool},
+		"unified_memory": {"the program may use host memory for what the card does not hold", "the program works on the card alone", func(ctx *Context, _ string) verdict {
+			v := ctx.holds("TF_FORCE_UNIFIED_MEMORY=1")
+			return verdict{truthOf(v.truth == yes), cmp.Or(v.why, "unified memory is off")}
+		}},
 		"pool_refused": {"the pool that JAX reserves was refused", "the pool that JAX reserves was not refused", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.recognized("xla.from_device")), "the pool that is reserved at the start was refused: a larger one is, too"}
 		}},

@@ -3,6 +3,7 @@ package remedies
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // severalRanks reports whether the process that failed is one of several that work together: which card each uses is set in
@@ -45,6 +46,24 @@ func freeCard(q *paramQuery) proposedValue {
 		}
 	}
 	return proposedValue{}
+}
+
+// firstCard halves a card's number in a list with the gigabytes of weights for each card.
+func firstCard(q *paramQuery) proposedValue {
+	parts := strings.Split(strings.Trim(q.cur, `"'[]() `), ",")
+	at := 0
+	if d := q.root.Device; d != nil {
+		at = *d
+	}
+	if len(parts) < 2 || at >= len(parts) {
+		return proposedValue{}
+	}
+	n, ok := parseNumber(parts[at])
+	if !ok || n < 2 {
+		return proposedValue{}
+	}
+	parts[at] = itoa(int64(n / 2))
+	return proposedValue{to: strings.Join(parts, ","), how: fmt.Sprintf("half the weights on card %d; the others take the rest", at)}
 }
 
 // ownModel reports whether code of a script's own moves a model to the card: from_pretrained and its arguments are not there.

@@ -148,7 +148,7 @@ func statesReturn(ctx *Context, _ string) verdict {
 }
 
 // batchNames are other names of the batch size in scripts.
-var batchNames = []string{
+var batchNames = []string{"*batch_size", "*ims_per_batch", "*batchsize", "samples_per_gpu", 
 	"device_batch_size", "ims_per_batch", "samples_per_gpu", "imgs_per_gpu", "images_per_gpu", "batch_size_training", "batch_size_per_gpu", "batch_size_per_device", "per_gpu_batch_size",
 	"per_gpu_train_batch_size", "train_batch_size", "bs", "max_tokens", "tokens_per_batch", "max_duration", "batch_duration", "batch_bins", "device_train_microbatch_size", "pp_microbatch_size", "batch",
 }
@@ -213,7 +213,7 @@ func loadsWide(ctx *Context) string {
 // hasSwitch reports whether the model or its program has a setting to recompute activations: models of transformers do, and so
 // does any program that prints one.
 func hasSwitch(ctx *Context, _ string) verdict {
-	for _, key := range []string{"gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "per_device_train_batch_size", "attn_implementation", "fsdp", "model_name_or_path", "pretrained_model_name_or_path"} {
+	for _, key := range []string{"gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "grad_checkpoint", "grad_checkpointing", "checkpoint_activations", "use_checkpoint", "use_checkpointing", "with_cp", "per_device_train_batch_size", "attn_implementation", "fsdp", "model_name_or_path", "pretrained_model_name_or_path"} {
 		if v := isSet(ctx, key); v.truth == yes {
 			return v
 		}

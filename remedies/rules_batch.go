@@ -21,9 +21,9 @@ func (q *paramQuery) halvings() (k int, how string) {
 	if r.Requested == nil || r.Free == nil || *r.Free <= 0 || *r.Requested <= *r.Free {
 		return 1, ""
 	}
-	const small = 100
+	const small = 50
 	if r.Total != nil && *r.Requested < *r.Total/small {
-		return 1, "the request is less than a hundredth of the card, which is simply full, so halve once"
+		return 1, "the request is less than a fiftieth of the card, which is simply full, so halve once"
 	}
 	ratio := float64(*r.Requested) / float64(*r.Free)
 	k = max(1, int(math.Ceil(math.Log2(ratio))))

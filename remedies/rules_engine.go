@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strconv"
 	"strings"
 
 	"oomscan/classifier"
@@ -225,6 +226,26 @@ func shareUp(q *paramQuery) proposedValue {
 	}
 	to := math.Min(f+firstGuess, usual)
 	return proposedValue{to: fraction(to), how: fmt.Sprintf("%s + %s, a first guess: the log does not show what is missing", fraction(f), fraction(to-f))}
+}
+
+// cardsUp raises a share that counts cards, as unified memory has them: it doubles until the request fits.
+func cardsUp(q *paramQuery) proposedValue {
+	f, ok := parseNumber(q.cur)
+	if !ok || f <= 0 || f > 64 {
+		return proposedValue{}
+	}
+	f, how := max(f, 1), ""
+	to := 2 * f
+	if r := q.root; r.Requested != nil && r.Total != nil && *r.Total > 0 {
+		for float64(*r.Requested) > (to-1)*float64(*r.Total) {
+			to *= 2
+		}
+		how = fmt.Sprintf(": %s were requested on a card of %s", classifier.GiB(*r.Requested), classifier.GiB(*r.Total))
+	}
+	if to > q.most(64) {
+		return proposedValue{}
+	}
+	return proposedValue{to: strconv.FormatFloat(to, 'f', 1, 64), how: fmt.Sprintf("%s / %s = %s times as much%s", strconv.FormatFloat(to, 'f', 1, 64), fraction(f), fraction(to/f), how)}
 }
 
 // largestCard is the most memory that a card has in 2026, in bytes.

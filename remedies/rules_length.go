@@ -205,7 +205,7 @@ func contextLength(q *paramQuery, n int64) proposedValue {
 }
 
 // side shrinks a picture's side by a fifth, or to what was free: the request grows with the area. Steps of 32.
-func side(q *paramQuery, n int64) proposedValue {
+func side(q *paramQuery) proposedValue {
 	const step = 32
 	ratio, how := 0.8, "a fifth less"
 	if r := q.root; r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Requested > 0 {
@@ -213,6 +213,18 @@ func side(q *paramQuery, n int64) proposedValue {
 			ratio, how = fit, fmt.Sprintf("the square root of %s free / %s requested", classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
 		}
 	}
-	to := int64(float64(n)*ratio) / step * step
-	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s, in steps of %d: the area of an image decides", how, step)}
+	low := q.least()
+	var to []string
+	for part := range strings.SplitSeq(strings.Trim(q.cur, `"'[]() `), ",") { // height and width, or one side
+		n, ok := parseInt(strings.TrimSpace(part))
+		if len(to) == 3 || !ok || n <= low || n > 1<<20 {
+			return proposedValue{}
+		}
+		to = append(to, itoa(max(int64(float64(n)*ratio)/step*step, low)))
+	}
+	v := proposedValue{to: strings.Join(to, ", "), how: fmt.Sprintf("%s, in steps of %d: the area of an image decides", how, step)}
+	if open := q.cur[:1]; open == "(" || open == "[" {
+		v.to = open + v.to + q.cur[len(q.cur)-1:]
+	}
+	return v
 }

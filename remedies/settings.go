@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -60,9 +61,13 @@ func plain(key string) string {
 	return strings.ReplaceAll(strings.ToLower(strings.TrimLeft(strings.TrimSpace(key), "-+~")), "-", "_")
 }
 
-// find returns the setting that matches a name best. A log's key with only the last parts of the name counts if these are two
+// find returns the setting that matches a name best. A name that begins with an asterisk matches any setting that ends in it:
+// "*batch_size" also matches "embedding_batch_size". A log's key with only the last parts of the name counts if these are two
 // or more, or if alone is true: the caller knows that no other parameter ends in the same word.
 func (s *settings) find(name string, alone bool) (setting, bool) {
+	if end, any := strings.CutPrefix(name, "*"); any {
+		return s.ending(end)
+	}
 	name = plain(name)
 	found := s.byLast[name[strings.LastIndexByte(name, '.')+1:]]
 	if len(found) == 0 {
@@ -79,6 +84,31 @@ func (s *settings) find(name string, alone bool) (setting, bool) {
 	}
 	return best, best.rank > 0
 }
+
+// ending returns the setting whose last part is a name or ends in it. Of several, it returns the name itself, then the shortest
+// path. Settings of evaluations are others.
+func (s *settings) ending(name string) (setting, bool) {
+	var best setting
+	for _, last := range slices.Sorted(maps.Keys(s.byLast)) {
+		rest, ok := strings.CutSuffix(last, name)
+		if !ok || rest != "" && !strings.HasSuffix(rest, "_") {
+			continue
+		}
+		for _, e := range s.byLast[last] {
+			if ofEvaluation().MatchString(strings.Join(e.parts, ".")) || isNone(e.value.Value) {
+				continue
+			}
+			n := len(rest) + len(e.parts)
+			if best.rank == 0 || n < len(strings.TrimSuffix(lastWord(best.key), name))+len(split(best.key)) {
+				best = setting{key: e.key, value: e.value, rank: longer}
+			}
+		}
+	}
+	return best, best.rank > 0
+}
+
+// ofEvaluation matches settings that training does not use.
+var ofEvaluation = lazyre.New(`(?:^|[._])(?:eval|evaluation|val|valid|validation|test|testing|dev)(?:[._]|$)`)
 
 // better compares two keys that match equally well. Of one name written twice, the later one in the same input wins. Of shorter
 // keys, the more specific one wins. Of longer ones, one that is set wins, then the less nested one. Finally, alphabetical order

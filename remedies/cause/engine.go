@@ -85,6 +85,7 @@ var engines = []hypothesis{
 				return in.Part == "kv cache" && strings.Contains(in.Text, "insufficient gpu memory")
 			})},
 			{proof, temporary(true)},
+			{2 * proof, MakesCache},
 			{sign + hint, both(when("the engine failed with its cache in place", func(in *Input) bool { return in.CacheTaken && !in.NoRoomForCache && in.Phase != "weight_update" }), (*Input).engineGPU)},
 			{sign, both(when("TurboMind gives its cache most of what the weights leave, and then found too little", func(in *Input) bool { return strings.Contains(in.Text, "[tm]") }), (*Input).gpu)},
 			{proof, func(in *Input) string {
@@ -114,6 +115,8 @@ var engines = []hypothesis{
 		},
 		figure: func(in *Input) (string, *int64) {
 			switch {
+			case MakesCache(in) != "":
+				return "the cache planned for " + memory.Thousands(in.number(cacheKeys...)) + " tokens does not fit beside the weights", nil
 			case in.LessThanDesired && in.Free != nil && in.Total != nil:
 				return in.share() + " asks for more than was free", in.Free
 			case in.Shortfall != nil:
@@ -147,6 +150,28 @@ var (
 
 // wholeCard are engines without a setting for their share of the GPU.
 var wholeCard = []string{"exllama", "llamacpp", "ollama"}
+
+// cacheKeys are names that programs give to the number of tokens for which they make a cache when they start.
+var cacheKeys = []string{
+	"max_total_token_num", "max_total_tokens", "max_batch_total_tokens", "cache_size", "kv_cache_tokens", "max_num_tokens", "max_seq_len", "max_seq_length", "max_sequence_length", "max_model_len",
+	"max_context_length", "max_context_len", "context_length", "context_size", "ctx_size", "n_ctx", "ctx", "max_length", "max_len", "length",
+}
+
+// MakesCache reports that a program without a guide failed where it makes its cache of keys and values, which it does once,
+// for as many tokens as its settings say.
+func MakesCache(in *Input) string {
+	if in.number(cacheKeys...) < 2 || in.EngineFailed || !in.gpu() || len(in.Stack) == 0 || in.passes(80, "backward", "train", "cache_utils.py") {
+		return ""
+	}
+	made := strings.Contains(in.Stack[len(in.Stack)-1], "torch.") && in.passes(1, "torch.zeros(", "torch.empty(", "torch.full(", "torch.ones(")
+	if !made || !in.passes(1, "__init__", "init", "alloc", "create", "setup", "listcomp") || !in.passes(3, cacheWords...) {
+		return ""
+	}
+	return "the stack ends where the cache of keys and values is made"
+}
+
+// cacheWords are parts of the names of such caches.
+var cacheWords = []string{"kv_cache", "kvcache", "key_cache", "cache(", "cache.py", "mem_manager", "memorymanager", "key_buffer", "value_buffer", "kv_buffer", "key_states", "past_key"}
 
 // share names the setting of the engine's share of the GPU with its value, if the log has it.
 func (in *Input) share() string {
