@@ -33,7 +33,7 @@ var levers = []lever{
 	{id: "activation-offload", topics: []string{"activation-offload"}, keys: []string{"activation_offload"}, costs: "host memory, and time to copy", trains: true},
 	{id: "sequence-parallel", topics: []string{"ulysses", "sequence-parallel"}, keys: []string{"context_parallel", "sequence_parallel", "ulysses", "ring_attn"}, way: "up", costs: "fewer data-parallel replicas"},
 	{id: "attention", topics: []string{"flash-attention", "attention"}, keys: []string{"attn_implementation", "attention_backend", "flash_attn", "flash_attention"}},
-	{id: "image-size", keys: []string{"=longest_max_size", "=image_size", "=img_size", "=imgsz", "=crop_size", "=resolution", "=max_size_train", "=min_size_train", "=roi_size", "=image_resolution"}, way: "down", costs: "less detail in the images"},
+	{id: "image-size", keys: []string{"=longest_max_size", "=image_size", "=img_size", "=imgsz", "crop_size", "=tile_size", "=patch_size", "=input_size", "=img_scale", "=resolution", "=max_size_train", "=min_size_train", "=roi_size", "=image_resolution"}, way: "down", costs: "less detail in the images"},
 	{id: "frames", keys: []string{"=num_frames", "=n_frames", "=max_frames", "=clip_len", "=frames_per_clip", "=clip_length", "=num_video_frames", "=n_sample_frames"}, way: "down", costs: "shorter clips"},
 	{id: "optimizer-offload", topics: []string{"optimizer-offload", "cpu-optimizer", "offload-fsdp", "offload-megatron"}, keys: []string{"adam_offload", "offload_optimizer", "optimizer_offload", "optimizer_cpu_offload"}, way: "set", costs: "host memory for the states, and slower steps", trains: true},
 	{id: "layer-offload", topics: []string{"layer-offload"}, costs: "much slower: each layer is copied to the card when it is used"},

@@ -207,22 +207,29 @@ func contextLength(q *paramQuery, n int64) proposedValue {
 // side shrinks a picture's side by a fifth, or to what was free: the request grows with the area. Steps of 32.
 func side(q *paramQuery) proposedValue {
 	const step = 32
-	ratio, how := 0.8, "a fifth less"
+	parts := strings.Split(strings.Trim(q.cur, `"'[]() `), ",") // one side, height and width, or those of a volume
+	if len(parts) > 3 {
+		return proposedValue{}
+	}
+	ratio, how, what := 0.8, "a fifth less", "area of an image"
 	if r := q.root; r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Requested > 0 {
-		if fit := math.Sqrt(float64(*r.Free) / float64(*r.Requested)); fit < ratio {
-			ratio, how = fit, fmt.Sprintf("the square root of %s free / %s requested", classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
+		fit, root := math.Sqrt(float64(*r.Free)/float64(*r.Requested)), "square"
+		if len(parts) == 3 {
+			fit, root, what = math.Cbrt(float64(*r.Free)/float64(*r.Requested)), "cube", "volume"
+		}
+		if fit < ratio {
+			ratio, how = fit, fmt.Sprintf("the %s root of %s free / %s requested", root, classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
 		}
 	}
-	low := q.least()
-	var to []string
-	for part := range strings.SplitSeq(strings.Trim(q.cur, `"'[]() `), ",") { // height and width, or one side
-		n, ok := parseInt(strings.TrimSpace(part))
-		if len(to) == 3 || !ok || n <= low || n > 1<<20 {
+	to, low := make([]string, len(parts)), q.least()
+	for i, part := range parts {
+		n, ok := parseInt(part)
+		if !ok || n <= low || n > 1<<20 {
 			return proposedValue{}
 		}
-		to = append(to, itoa(max(int64(float64(n)*ratio)/step*step, low)))
+		to[i] = itoa(max(int64(float64(n)*ratio)/step*step, low))
 	}
-	v := proposedValue{to: strings.Join(to, ", "), how: fmt.Sprintf("%s, in steps of %d: the area of an image decides", how, step)}
+	v := proposedValue{to: strings.Join(to, ", "), how: fmt.Sprintf("%s, in steps of %d: the %s decides", how, step, what)}
 	if open := q.cur[:1]; open == "(" || open == "[" {
 		v.to = open + v.to + q.cur[len(q.cur)-1:]
 	}

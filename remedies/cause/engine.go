@@ -160,7 +160,7 @@ var cacheKeys = []string{
 // MakesCache reports that a program without a guide failed where it makes its cache of keys and values, which it does once,
 // for as many tokens as its settings say.
 func MakesCache(in *Input) string {
-	if in.number(cacheKeys...) < 2 || in.EngineFailed || !in.gpu() || len(in.Stack) == 0 || in.passes(80, "backward", "train", "cache_utils.py") {
+	if in.number(cacheKeys...) < 2 || in.OwnCache || in.EngineFailed || !in.gpu() || len(in.Stack) == 0 || in.passes(80, "backward", "train", "cache_utils.py") {
 		return ""
 	}
 	made := strings.Contains(in.Stack[len(in.Stack)-1], "torch.") && in.passes(1, "torch.zeros(", "torch.empty(", "torch.full(", "torch.ones(")
