@@ -194,6 +194,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("oversized"); v.truth == yes && it.Effect == "frees" {
 		return v.why
 	}
+	if v := ctx.holds("images"); v.truth == yes && slices.Contains(logitsTopics, it.Topic) {
+		return "it failed on images, which have no logits"
+	}
 	if why := engineUntouched(ctx, it.Topic); why != "" {
 		return why
 	}
@@ -202,6 +205,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	}
 	if it.Topic == "engine-share-down" && engineAsleep(ctx) && !ctx.is("engine_residue") {
 		return "the engine sleeps while this phase runs: its share is not on the card"
+	}
+	if it.Topic != "engine-share-down" && slices.Contains(cardTopics, it.Topic) && besideEngine(ctx) {
+		return "the trainer has its own GPUs, and this is an engine's"
 	}
 	if v := ctx.holds("stray"); v.truth == yes && (it.Effect == "frees" || it.Effect == "shrinks") && it.Topic != "others" {
 		return v.why
@@ -246,6 +252,9 @@ var cardTopics = []string{"engine-share-down", "offload-fsdp", "offload-megatron
 
 // chunkTopics lists topics that only help after the logits exist.
 var chunkTopics = []string{"logprob-chunks", "recompute-loss", "entropy-chunks"}
+
+// logitsTopics lists topics of the logits of a text.
+var logitsTopics = []string{"liger", "fused-loss", "fused-kernels", "recompute-loss", "logprob-chunks", "entropy-chunks"}
 
 // doubtful reports whether a requirement of an item is not confirmed.
 func doubtful(ctx *Context, requires []string) bool {

@@ -131,13 +131,16 @@ func stray(ctx *Context, _ string) verdict {
 // others do if their settings say so.
 func sharesCard(ctx *Context, _ string) verdict {
 	const together, apart = "trainer and engine share the card in this run", "trainer and engine have their own GPUs"
+	if besideEngine(ctx) {
+		return verdict{yes, "the process that receives the weights shares the engine's card"}
+	}
 	if ctx.run.Application == "prime_rl" {
 		return verdict{no, apart}
 	}
 	switch ctx.run.Framework {
 	case "verl":
 		if ctx.stackContains(200, "fully_async", "one_step_off") || strings.Contains(strings.ToLower(ctx.root.Process), "detach") ||
-			ctx.settings.has("async_training") || ctx.settings.has("rollout.n_gpus_per_node") {
+			strings.Contains(strings.ToLower(ctx.root.Process), "fullyasync") || ctx.settings.has("async_training") || ctx.settings.has("rollout.n_gpus_per_node") || ctx.is("rollout.nnodes>0") {
 			return verdict{no, apart}
 		}
 		if isServer(ctx.run.Engine) {
@@ -169,6 +172,13 @@ func sharesCard(ctx *Context, _ string) verdict {
 		}
 	}
 	return verdict{}
+}
+
+// besideEngine reports that the process that failed receives weights on the card of an engine apart from the trainer's
+// (verl/checkpoint_engine/base.py, CheckpointEngineWorker).
+func besideEngine(ctx *Context) bool {
+	t := ctx.root.Trace
+	return t != nil && t.Origin != nil && t.Origin.Actor == "CheckpointEngineWorker"
 }
 
 // oversized reports whether the request alone exceeds the card.

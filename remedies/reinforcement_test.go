@@ -8,6 +8,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/parser/traceback"
 )
 
 // TestWhatFrameworksOfReinforcementLearningAreToldFirst has a group of situations for each kind of evidence: the same failure in
@@ -93,6 +94,28 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 				"AReaL's layout gives each its own", run("areal", "allocation_mode", "sglang:d4+fsdp:d4", "sglang.mem_fraction_static", "0.8"), gpu("weight_update", 1, .4, 79, fullTensor),
 				[]string{"weight_chunked_mem_mb = 512"},
 				[]string{"mem_fraction_static down"},
+			},
+		},
+		"who is on the card of an engine apart from the trainer": {
+			{
+				"verl's receiver of weights shares the engine's card, not the trainer's", verl("megatron", "rollout.nnodes", "2", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.8"),
+				with(gpu("weight_update", 4, 3, 79, nil), func(r *classifier.Root) {
+					r.Trace = &traceback.Trace{Origin: &traceback.Origin{Actor: "CheckpointEngineWorker", Method: "execute_checkpoint_engine"}}
+					r.ProcessBytes, r.Allocated, r.OtherProcesses = gibs(8), gibs(6), gibs(68)
+				}),
+				[]string{"gpu_memory_utilization down"},
+				[]string{"param_offload set", "optimizer_offload set"},
+			},
+		},
+		"prime-rl cuts samples where it makes micro-batches smaller": {
+			{"the head in pieces comes first", of("prime_rl", run("torch", "seq_len", "65536", "fused_lm_head_chunk_size", "disabled")), gpu("forward", 37, 20, 79, frames("/x/prime_rl/trainer/models/layers/lm_head.py|forward|logits = logits.float()")), []string{"fused_lm_head_chunk_size = 1024"}, nil},
+		},
+		"the text is not what a vision tower works on": {
+			{
+				"ms-swift's pixels are", of("swift", flags("trl", "--max_length", "4096", "--per_device_train_batch_size", "1")),
+				gpu("forward", 1, .6, 79, frames("/x/swift/trainers/mixin.py|compute_loss|outputs = model(**inputs)", "/x/transformers/models/qwen2_vl/modeling_qwen2_vl.py|forward|image_embeds = self.visual(pixel_values, grid_thw=image_grid_thw)", "/x/transformers/models/qwen2_vl/modeling_qwen2_vl.py|forward|hidden_states = blk(hidden_states")),
+				[]string{"max_pixels = 1003520"},
+				[]string{"max_length down", "use_liger_kernel set"},
 			},
 		},
 		"an engine's settings are written as the program hands them on": {

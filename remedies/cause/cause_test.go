@@ -254,6 +254,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			"processes that run environments hold the node's memory", "loader_workers", failure("host", "rollout", largest("ray::AgentLoopWorker.generate", "ray::AgentLoopWorker.generate", "ray::WorkerDict")),
 			failure("host", "rollout", largest("ray::WorkerDict", "ray::WorkerDict", "ray::AgentLoopWorker.generate")),
 		},
+		{
+			"the trainer's ranks hold it, in a step", "host_offload", failure("host", "training", largest("ray::WorkerDict", "ray::WorkerDict", "ray::WorkerDict")),
+			failure("host", "training", largest("ray::WorkerDict", "ray::WorkerDict"), setting("param_offload", "False"), setting("optimizer_offload", "False")),
+		},
 		{"attention that asks for much of the card", "attention_scores", failure("gpu", "forward", stack("a.py scaled_dot_product_attention"), asks(30)), failure("gpu", "forward", stack("a.py fused_attention"), asks(30))},
 		{"a picture's patches", "attention_scores", failure("gpu", "rollout", engine, asks(38), func(in *Input) { in.Picture = true }), failure("gpu", "rollout", engine, asks(1), func(in *Input) { in.Picture = true })},
 		{

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"oomscan/classifier"
@@ -62,6 +63,19 @@ func (in *Input) HeldBy(words ...string) string {
 }
 
 func helpersHold(in *Input) string { return in.HeldBy(helpers...) }
+
+// trainers lists parts of the names of processes that train a model in reinforcement learning.
+var trainers = []string{"workerdict", "policymodelactor", "megatrontrain", "fsdptrain", "policyworker", "actorworker"}
+
+// trainersHold reports that the ranks of a trainer held most of a node's memory in a step, when they read no weights and gather no
+// checkpoint: what is left is what they moved off the card.
+func trainersHold(in *Input) string {
+	steps := []string{"training", "forward", "backward", "optimizer", "logprob"}
+	if !slices.Contains(steps, in.Phase) || in.LastStep != nil && *in.LastStep >= 50 || in.off("param_offload", "offload_params") && in.off("optimizer_offload", "offload_optimizer") {
+		return ""
+	}
+	return in.HeldBy(trainers...)
+}
 
 // offloads reports that a setting keeps model states in host memory.
 func offloads(in *Input) string {

@@ -95,6 +95,7 @@ var host = []hypothesis{
 		id: "host_offload",
 		evidence: []weighed{
 			{sign + hint, both(offloads, (*Input).host)},
+			{sign, trainersHold},
 			{proof, both(createsStates, (*Input).host)},
 			{sign + 2*hint, both(func(in *Input) string {
 				key, v, ok := in.Setting("deepspeed", "deepspeed_config")
@@ -122,6 +123,9 @@ var host = []hypothesis{
 			}
 			if hierarchicalCache(in) != "" {
 				return "each rank's hierarchical cache is larger than the host memory left", in.Requested
+			}
+			if held := trainersHold(in); held != "" && offloads(in) == "" {
+				return held + ", probably states moved off the GPUs", nil
 			}
 			p := in.Parameters.Value
 			switch nodes := in.nodes(); {
