@@ -242,6 +242,11 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if o.class = classOf(ctx, a, &o.Proposal, o.lever); adapts {
 		o.class, o.supported = max(o.class, withoutValue), false
 	}
+	if shareOfFree(ctx) && slices.ContainsFunc(a.Changes, func(c Change) bool { return strings.HasSuffix(lastWord(c.Key), "utilization") }) {
+		o.FreesBytes, o.MarginBytes = nil, nil
+		o.Text = "In this vLLM version, it is a share of what was free at the start; the log does not show how much that was."
+		o.Needs = slices.DeleteFunc(o.Needs, func(s string) bool { return strings.Contains(s, "0.7.0") })
+	}
 	return o, true
 }
 
@@ -300,6 +305,14 @@ func unknownGPUs(ctx *Context) bool {
 func otherLauncher(ctx *Context, changes []Change) bool {
 	slurm := ctx.run.Launcher == "slurm" || strings.HasPrefix(ctx.root.Pattern, "slurm") || ctx.messageContains("slurm", "oom_kill event") || ctx.settings.has("--mem")
 	return !slurm && slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" })
+}
+
+// shareOfFree reports whether the engine is vLLM before 0.7, whose share is of what is free at the start: verl has an adapter for
+// each of its versions.
+func shareOfFree(ctx *Context) bool {
+	return slices.ContainsFunc(wholeStack(ctx), func(frame string) bool {
+		return containsAny(frame, []string{"vllm_v_0_3", "vllm_v_0_4", "vllm_v_0_5", "vllm_v_0_6"})
+	})
 }
 
 // costKinds are the kinds of costs, by the words for them. A caution and the usual cost of a lever often say the same.

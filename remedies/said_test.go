@@ -1,6 +1,8 @@
 package remedies
 
 import (
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -8,6 +10,8 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/parser/traceback"
+	"oomscan/remedies/memory"
 )
 
 // TestMoreHostMemoryIsAGuessByItsOwnFactor states the factor that the change has, or what was in use.
@@ -89,5 +93,46 @@ func TestAShareSaysHowFarItMustGrow(t *testing.T) {
 		list := For(run("vllm"), in)
 		require.NotEmpty(t, list.Proposals)
 		assert.Equal(t, want, list.Proposals[0].Text)
+	}
+}
+
+// TestWhatWasMissingIsTheLeast leaves out what would be to spare: the step may ask for more after the failed request.
+func TestWhatWasMissingIsTheLeast(t *testing.T) {
+	t.Parallel()
+	full := func(stack ...string) *classifier.Incident {
+		in := with(gpuOOM("rollout"), func(r *classifier.Root) { r.Total, r.Free, r.Requested = gibs(80), gibs(1), gibs(2) })
+		in.Root.Trace = &traceback.Trace{}
+		for _, s := range stack {
+			in.Root.Trace.Frames = append(in.Root.Trace.Frames, traceback.Frame{File: s, Func: "generate_sequences"})
+		}
+		return in
+	}
+	for name, c := range map[string]struct{ file, want string }{
+		"a share of the card":         {"verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py", "Frees about 5.6 GiB; at least 1.0 GiB was missing."},
+		"a share of what was free":    {"verl/third_party/vllm/vllm_v_0_6_3/llm.py", "In this vLLM version, it is a share of what was free at the start; the log does not show how much that was."},
+		"a share of what was free, 2": {"verl/third_party/vllm/vllm_v_0_5_4/llm.py", "In this vLLM version, it is a share of what was free at the start; the log does not show how much that was."},
+	} {
+		r := run("verl", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.6")
+		r.Engine = "vllm"
+		list := For(r, full("verl/workers/fsdp_workers.py", c.file))
+		i := slices.IndexFunc(list.Proposals, func(p Proposal) bool { return slices.Contains(p.Remedies, "verl.rollout.gpu-memory-utilization") })
+		require.GreaterOrEqual(t, i, 0, name)
+		assert.Equal(t, c.want, list.Proposals[i].Text, name)
+	}
+}
+
+// TestASecondCopyOfTheLogitsIsMentioned states it where it would not fit.
+func TestASecondCopyOfTheLogitsIsMentioned(t *testing.T) {
+	t.Parallel()
+	const second = "A second copy of that size, which many losses make, would not fit."
+	for name, c := range map[string]struct {
+		free float64
+		says bool
+	}{"little is left": {7, true}, "much is left": {10.5, false}} {
+		ctx := &Context{root: &classifier.Root{Requested: gibs(11), Free: &[]int64{int64(c.free * gib)}[0]}, request: []memory.Explanation{{What: "logits"}}}
+		asks := int64(5 * gib)
+		margin := *ctx.root.Free - asks
+		got := textOf(ctx, &Proposal{MarginBytes: &margin}, &outcome{asks: &asks})
+		assert.Equal(t, c.says, strings.Contains(got, second), "%s: %s", name, got)
 	}
 }

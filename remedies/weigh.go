@@ -85,6 +85,9 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		default:
 			s += "; at full length " + strings.TrimSuffix(classifier.GiB(*o.worst), " GiB") + map[bool]string{true: ", still fits", false: ", which does not fit"}[*w]
 		}
+		if m := p.MarginBytes; m != nil && *m >= 0 && *m < *o.asks && len(ctx.request) > 0 && ctx.request[0].What == "logits" {
+			s += ". A second copy of that size, which many losses make, would not fit"
+		}
 		return s + "."
 	case ctx.resource == "host" && p.FreesBytes != nil && o.onCard > rounding:
 		return fmt.Sprintf("%s less on the node, %s more on each GPU.", about(*p.FreesBytes), about(o.onCard))
@@ -92,10 +95,14 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		return about(*p.FreesBytes) + " less on the node."
 	case p.FreesBytes != nil && fit != "" && ctx.incident.Kind == parser.GPUOOM:
 		short, _ := ctx.lacking()
+		missing := "at least " + about(short) + " was missing" // the step may ask for more after it
 		if short == ctx.beyond {
-			return fmt.Sprintf("Frees about %s; %s is missing in all: %s.", about(*p.FreesBytes), about(short), fit)
+			missing = about(short) + " is missing in all"
 		}
-		return fmt.Sprintf("Frees about %s; %s was missing: %s.", about(*p.FreesBytes), about(short), fit)
+		if *p.MarginBytes < 0 {
+			missing += ": " + fit
+		}
+		return fmt.Sprintf("Frees about %s; %s.", about(*p.FreesBytes), missing)
 	case p.FreesBytes == nil && r.Requested == nil && ctx.incident.Kind == parser.KVCache && slices.ContainsFunc(p.Changes, raisesShare):
 		if short, ok := ctx.shortfall(); ok {
 			part := func(gib int64) float64 { return float64(short) / float64(gib<<30) }

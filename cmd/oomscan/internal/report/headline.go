@@ -81,14 +81,20 @@ func subject(r *Report, in *Incident) string {
 		} else {
 			s += " on " + gpu
 		}
+		if card := visibleCard(r, *in.Root.Device); card >= 0 {
+			return withPlace(in.device(s), in, fmt.Sprintf("card %d of the node", card))
+		}
 	}
 	return withPlace(in.device(s), in)
 }
 
 // withPlace adds which process failed, and when.
-func withPlace(s string, in *Incident) string {
+func withPlace(s string, in *Incident, known ...string) string {
 	if x := placeText(&in.Root); x != "" {
-		s += " (" + x + ")"
+		known = append(known, x)
+	}
+	if len(known) > 0 {
+		s += " (" + strings.Join(known, ", ") + ")"
 	}
 	switch x := phaseText(in); {
 	case x != "" && in.Confidence == "low":

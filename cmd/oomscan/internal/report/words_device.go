@@ -1,6 +1,12 @@
 package report
 
-import "oomscan/parser/lazyre"
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"oomscan/parser/lazyre"
+)
 
 // This file has the words for accelerators that are no GPUs.
 
@@ -57,4 +63,28 @@ func (in *Incident) nameDevices() {
 		each(x.Costs)
 		each(x.Needs)
 	}
+}
+
+// visibleLists are settings that list the cards a process may use; it counts them from 0.
+var visibleLists = []string{"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "visible_gpus", "visible_devices"}
+
+// visibleCard is a node's own number of the card that a process calls device, -1 where it is the same or unknown: Ray gives each
+// process a list of its own.
+func visibleCard(r *Report, device int) int {
+	found := -1
+	for key, x := range r.Run.Config {
+		list := strings.Split(strings.Trim(x.Value, `"'[] `), ",")
+		if !slices.Contains(visibleLists, key[strings.LastIndexByte(key, '.')+1:]) || device >= len(list) {
+			continue
+		}
+		n, err := strconv.Atoi(strings.TrimSpace(list[device]))
+		if err != nil || n < 0 || found >= 0 && found != n {
+			return -1
+		}
+		found = n
+	}
+	if found == device || deref(r.Run.Launcher) == "ray" {
+		return -1
+	}
+	return found
 }

@@ -117,3 +117,26 @@ func TestADefaultIsNoFactOfTheRun(t *testing.T) {
 
 // plainSpaces is a text with breakable blanks.
 func plainSpaces(s string) string { return strings.ReplaceAll(s, string(nbsp), " ") }
+
+// TestACardHasTheNodesNumber reads the list of the cards that a process may use.
+func TestACardHasTheNodesNumber(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		key, value, launcher string
+		device, want         int
+	}{
+		"one other card":         {"args.visible_gpus", "3", "", 0, 3},
+		"the second of two":      {"CUDA_VISIBLE_DEVICES", "2,5", "", 1, 5},
+		"in brackets":            {"visible_devices", "[4, 6]", "torchrun", 1, 6},
+		"the same card":          {"CUDA_VISIBLE_DEVICES", "0,1", "", 0, -1},
+		"not in the list":        {"CUDA_VISIBLE_DEVICES", "3", "", 3, -1},
+		"a list of another kind": {"CUDA_VISIBLE_DEVICES", "GPU-8f2a", "", 0, -1},
+		"Ray's workers":          {"CUDA_VISIBLE_DEVICES", "3", "ray", 0, -1},
+		"another setting":        {"gpus", "3", "", 0, -1},
+	} {
+		r := &Report{Run: Run{Launcher: str(c.launcher), Config: map[string]Setting{c.key: {Value: c.value}}}}
+		assert.Equal(t, c.want, visibleCard(r, c.device), name)
+		in := Incident{Verdict: "memory", Kind: "gpu_oom", Resource: "gpu", Root: Root{Device: &c.device}}
+		assert.Equal(t, c.want >= 0, strings.Contains(subject(r, &in), "of the node)"), name)
+	}
+}
