@@ -204,13 +204,17 @@ func (r *messageReader) unindent(at parser.Position, raw []byte) []byte {
 	return raw[min(n, r.indent):]
 }
 
-// mayQuote reports whether a log may begin with a line that is indented: few words are before it, and then an empty line.
+// mayQuote reports whether a log may begin with a line that is indented: few words are before it, and then an empty line. Git indents
+// the message of a commit in the same way.
 func (r *messageReader) mayQuote(raw []byte) bool {
 	empty := r.empty
 	if r.empty = len(bytes.TrimSpace(raw)) == 0; r.empty || r.words >= maxWords {
 		return false
 	}
 	r.words++
+	if bytes.HasPrefix(raw, []byte("Author: ")) {
+		r.words = maxWords
+	}
 	return empty && len(raw)-len(bytes.TrimLeft(raw, " \t")) >= leastQuote
 }
 
