@@ -148,7 +148,8 @@ func statesReturn(ctx *Context, _ string) verdict {
 }
 
 // batchNames are other names of the batch size in scripts.
-var batchNames = []string{"*batch_size", "*ims_per_batch", "*batchsize", "samples_per_gpu",
+var batchNames = []string{
+	"*batch_size", "*ims_per_batch", "*batchsize", "samples_per_gpu",
 	"device_batch_size", "ims_per_batch", "samples_per_gpu", "imgs_per_gpu", "images_per_gpu", "batch_size_training", "batch_size_per_gpu", "batch_size_per_device", "per_gpu_batch_size",
 	"per_gpu_train_batch_size", "train_batch_size", "bs", "max_tokens", "tokens_per_batch", "max_duration", "batch_duration", "batch_bins", "device_train_microbatch_size", "pp_microbatch_size", "batch",
 }
