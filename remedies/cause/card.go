@@ -118,7 +118,11 @@ var card = []hypothesis{
 		}, when("/dev/shm was full, not the GPU", func(in *Input) bool { return in.Resource == "shm" })},
 		figure: func(in *Input) (string, *int64) {
 			if in.Requested != nil && *in.Requested < 1<<28 {
-				return "NCCL allocates outside the framework's memory pool, and less than " + gib(in.Requested) + " was left", in.Requested
+				left := "less than " + gib(in.Requested)
+				if *in.Requested < 2<<20 { // CUDA gives no less
+					left = "almost nothing"
+				}
+				return "NCCL allocates outside the framework's memory pool, and " + left + " was left", in.Requested
 			}
 			return "NCCL needs 0.7 to 1.5 GiB per group of ranks outside the framework's memory pool, and too little was left", nil
 		},

@@ -152,7 +152,7 @@ func TestWordsThatFitTheProgram(t *testing.T) {
 // TestWhatNCCLLackedIsItsRequest names a small request rather than what groups of ranks take.
 func TestWhatNCCLLackedIsItsRequest(t *testing.T) {
 	t.Parallel()
-	for want, request := range map[string]*int64{"less than 10.0 MiB was left": bytes(10. / 1024), "0.7 to 1.5 GiB": nil, "needs 0.7": bytes(1)} {
+	for want, request := range map[string]*int64{"less than 10.0 MiB was left": bytes(10. / 1024), "0.7 to 1.5 GiB": nil, "needs 0.7": bytes(1), "almost nothing was left": bytes(600. / (1 << 30))} {
 		best, _ := Rank(failure("gpu", "nccl", func(in *Input) { in.Kind, in.Requested, in.Free, in.Shortfall = "nccl_oom", request, nil, nil }))
 		assert.Contains(t, best.Text, want)
 	}

@@ -82,7 +82,7 @@ func subject(r *Report, in *Incident) string {
 			s += " on " + gpu
 		}
 		if card := visibleCard(r, *in.Root.Device); card >= 0 {
-			return withPlace(in.device(s), in, fmt.Sprintf("card %d of the node", card))
+			return withPlace(in.device(s), in, nodeCard(card))
 		}
 	}
 	return withPlace(in.device(s), in)

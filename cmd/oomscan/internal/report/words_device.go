@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,3 +89,6 @@ func visibleCard(r *Report, device int) int {
 	}
 	return found
 }
+
+// nodeCard names a card by the node's own number.
+func nodeCard(n int) string { return fmt.Sprintf("card %d of the node", n) }
