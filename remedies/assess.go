@@ -281,7 +281,12 @@ func certain(ctx *Context, acts []string) bool {
 
 // freesForCollective reports whether an item frees memory in the training step whose collective found none.
 func freesForCollective(ctx *Context, it *Item) bool {
-	return ctx.phase == "nccl" && it.Effect == "frees" && !slices.Contains(chunkTopics, it.Topic) && slices.Contains(it.Phases, "backward") && ctx.stackContains(60, inStep...)
+	return it.Effect == "frees" && !slices.Contains(chunkTopics, it.Topic) && slices.Contains(it.Phases, "backward") && collectiveOfStep(ctx)
+}
+
+// collectiveOfStep reports whether a collective of a training step failed.
+func collectiveOfStep(ctx *Context) bool {
+	return ctx.phase == "nccl" && ctx.stackContains(60, inStep...)
 }
 
 // inStep lists functions that every training step passes through.

@@ -154,7 +154,7 @@ func engineAwake(ctx *Context) truth {
 	if sleeps == unknown && trains(ctx) && slices.Contains(wakeful, programOf(ctx.run).ID) && shownWhole(ctx) && ctx.is("shares_card") {
 		return yes
 	}
-	if sleeps == unknown && trains(ctx) && ctx.root.ProcessBytes != nil && slices.Contains(sleepers, programOf(ctx.run).ID) {
+	if sleeps == unknown && trains(ctx) && (ctx.root.ProcessBytes != nil || ctx.incident.Kind == parser.NCCLOOM) && slices.Contains(sleepers, programOf(ctx.run).ID) {
 		return no
 	}
 	return -sleeps
@@ -171,7 +171,7 @@ func engineComes(ctx *Context) bool {
 
 // trains reports whether the trainer was at work, when an engine on its card may sleep.
 func trains(ctx *Context) bool {
-	return ctx.phase == "logprob" || slices.Contains(training, ctx.phase)
+	return ctx.phase == "logprob" || slices.Contains(training, ctx.phase) || collectiveOfStep(ctx)
 }
 
 // wakeful lists programs whose engine sleeps during training only if a setting asks for it (trl/trainer/grpo_config.py,

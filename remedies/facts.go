@@ -73,8 +73,12 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(len(ctx.run.Growth) > 0), "memory in use grows from reading to reading"}
 		}},
 		"engine_leaks": {"the engine's version never frees some host memory", "no version of an engine that leaks host memory", engineLeaks},
-		"nccl_peers":   {"NCCL asked for the buffers of connections between ranks", "NCCL did not ask for the buffers of connections", ncclPeers},
-		"jax_pool":     {"JAX took a pool on the same card", "no pool of JAX on the card", func(ctx *Context, _ string) verdict { return read(ctx, "xla.pool", "JAX took a pool on the card") }},
+		"outgrown": {"workers hold far more host memory than model and states take", "workers hold no more host memory than they may need", func(ctx *Context, _ string) verdict {
+			why := cause.Outgrown(causeInput(ctx))
+			return verdict{truthOf(why != ""), why}
+		}},
+		"nccl_peers": {"NCCL asked for the buffers of connections between ranks", "NCCL did not ask for the buffers of connections", ncclPeers},
+		"jax_pool":   {"JAX took a pool on the same card", "no pool of JAX on the card", func(ctx *Context, _ string) verdict { return read(ctx, "xla.pool", "JAX took a pool on the card") }},
 		"tf_pool": {"TensorFlow took a pool on the same card", "no pool of TensorFlow on the card", func(ctx *Context, _ string) verdict {
 			return read(ctx, "tf.pool", "TensorFlow took a pool on the card")
 		}},

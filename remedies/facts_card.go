@@ -110,7 +110,7 @@ func coTenant(ctx *Context, _ string) verdict {
 // stray reports whether a process that does not belong there holds so much of a trainer's card that nothing else matters: more
 // than the request, and more than the contexts that a job's ranks leave on each other's cards.
 func stray(ctx *Context, _ string) verdict {
-	if p := programOf(ctx.run); p.Colocate || p.Is(classifier.Engine) {
+	if p := programOf(ctx.run); p.Colocate || p.Is(classifier.Engine) || ctx.is("shares_card") {
 		return verdict{no, "trainer and engine may share the card"}
 	}
 	r := ctx.root
@@ -137,6 +137,9 @@ func sharesCard(ctx *Context, _ string) verdict {
 	if ctx.run.Application == "prime_rl" {
 		return verdict{no, apart}
 	}
+	if f, one := ctx.settings.flag("single_gpu_mode"); one == yes { // Open-Instruct's
+		return verdict{yes, f.key + " is " + f.value.Value}
+	}
 	switch ctx.run.Framework {
 	case "verl":
 		if ctx.stackContains(200, "fully_async", "one_step_off") || strings.Contains(strings.ToLower(ctx.root.Process), "detach") ||
@@ -162,7 +165,7 @@ func sharesCard(ctx *Context, _ string) verdict {
 			return verdict{no, apart}
 		}
 	case "slime", "relax", "openrlhf", "nemo_rl":
-		switch f, t := ctx.settings.flag("colocate", "colocate_all_models", "train.colocate_all", "policy.generation.colocated.enabled", "single_gpu_mode"); {
+		switch f, t := ctx.settings.flag("colocate", "colocate_all_models", "train.colocate_all", "policy.generation.colocated.enabled"); {
 		case t == yes:
 			return verdict{yes, together}
 		case t == no:

@@ -83,6 +83,9 @@ func zero3(ctx *Context, _ string) verdict {
 // unsharded reports whether several GPUs train without splitting the model.
 func unsharded(ctx *Context, _ string) verdict {
 	n, ok := ctx.gpus()
+	if programOf(ctx.run).ID == "prime_rl" {
+		return verdict{no, "prime-rl splits the model over all GPUs"}
+	}
 	if b := ctx.run.Backend; ok && n > 1 && (b == "" || b == "ddp") && isSet(ctx, "deepspeed").truth != yes && isSet(ctx, "fsdp").truth != yes && isSet(ctx, "zero_stage").truth != yes {
 		return verdict{yes, fmt.Sprintf("nothing splits the model over the %d GPUs", n)}
 	}

@@ -200,6 +200,7 @@ var attacksThere = []attack{
 	{"logits", "eval_batch", append([]string{"eval-batch"}, attacks["logits"]...)},
 	{"activations", "infers", append([]string{"no-grad", "eval-batch"}, attacks["activations"]...)},
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart", "workers"}},
+	{"leak_over_steps", "outgrown", []string{"update", "malloc", "restart", "offload-off"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 	{"attention_scores", "vision", []string{"attention", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down", "engine-tp"}},

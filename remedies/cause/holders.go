@@ -111,9 +111,9 @@ func (in *Input) stepped() bool {
 	return in.host() && in.LastStep != nil && *in.LastStep > 1 && in.Phase != "init" && in.Phase != "checkpoint"
 }
 
-// outgrown reports that the workers of a node held far more after several steps than they may need: a process with its libraries, the
+// Outgrown reports that the workers of a node held far more after several steps than they may need: a process with its libraries, the
 // weights twice in 16 bits, for the engine and from loading, and their part of states that are kept there.
-func outgrown(in *Input) string {
+func Outgrown(in *Input) string {
 	const libraries, far = 10 << 30, 2
 	p := in.Parameters.Value
 	if !in.stepped() || p <= 0 || p > 1<<40 || len(in.Holders) < 2 || !strings.Contains(strings.ToLower(in.Holders[0].Name), "worker") && !strings.Contains(strings.ToLower(in.Holders[1].Name), "worker") {

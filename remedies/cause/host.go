@@ -148,7 +148,7 @@ var host = []hypothesis{
 				return fmt.Sprintf("%d steps fit before", *in.LastStep)
 			}},
 			{2 * proof, growing},
-			{sign + 2*hint, outgrown},
+			{sign + 2*hint, Outgrown},
 			{sign, when("this version of the engine never frees some host memory", func(in *Input) bool { return in.LeakyEngine && in.stepped() })},
 		},
 		excludes: []clue{when("a process that prepares data was killed", func(in *Input) bool { return in.DataWorkers }), driverHolds},
@@ -156,7 +156,7 @@ var host = []hypothesis{
 			if t, ok := in.growth(); ok {
 				return growthFigure(&t)
 			}
-			if why := outgrown(in); why != "" {
+			if why := Outgrown(in); why != "" {
 				return why + ": something is never freed", nil
 			}
 			return "memory grows from step to step", nil
