@@ -89,13 +89,13 @@ func TestEveryGuideIsFirstInItsOwnSituation(t *testing.T) {
 	}
 }
 
-// topics leaves out the items of a list that say what an earlier one said.
+// topics leaves out the items of a list that say what an earlier one said, and additions to the document for a situation of their own.
 func topics(g *remedies.Guide, ids []string) []string {
 	seen := map[string]bool{}
 	var out []string
 	for _, id := range ids {
 		for i := range g.Items {
-			if it := &g.Items[i]; it.ID == id && (it.Topic == "" || !seen[it.Topic]) {
+			if it := &g.Items[i]; it.ID == id && (it.Topic == "" || !seen[it.Topic]) && (!it.Addition || len(it.Only) == 0) {
 				seen[it.Topic] = true
 				out = append(out, id)
 			}
