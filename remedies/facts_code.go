@@ -130,7 +130,7 @@ func wholeGathered(ctx *Context, _ string) verdict {
 
 // fullScores reports whether attention built its scores in full: samples x heads x length x length.
 func fullScores(ctx *Context, _ string) verdict {
-	if at, _ := failedPlace(ctx); at == memory.Attention || ctx.is("own_layers") && ctx.stackContains(1, "q @ k", "torch.matmul(q", "torch.bmm(q", "baddbmm") {
+	if at, _ := failedPlace(ctx); at == memory.Attention || len(ctx.request) > 0 && ctx.request[0].What == "attention" || ctx.is("own_layers") && ctx.stackContains(1, "q @ k", "torch.matmul(q", "torch.bmm(q", "baddbmm") {
 		return verdict{yes, "attention builds its scores in full, which grow with the square of the length"}
 	}
 	return verdict{}

@@ -47,6 +47,9 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 			same := func(p option) bool {
 				return changed(p.Changes) == changed(o.Changes) && slices.Equal(p.Remedies, o.Remedies)
 			}
+			if known := len(ctx.request) > 0 && (ctx.request[0].Seen || ctx.request[0].Met); known && best.Confidence == "high" && len(out) > 0 && slices.ContainsFunc(out[0].Changes, typed) {
+				o.class = max(o.class, out[0].class) // never before what attacks a cause whose figure is known
+			}
 			if len(out) < fewProposals && o.lever != "length" && !slices.ContainsFunc(out, same) { // a suspicion is no reason to cut samples
 				out = append(out, o)
 			}

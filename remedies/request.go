@@ -322,6 +322,10 @@ func stateSizes(ctx *Context) []memory.State {
 			}
 		}
 	}
+	const scratch = 3 << 29 // faiss/gpu/StandardGpuResources.cpp: 1.5 GiB, less on small cards
+	if ctx.messageContains("temporarymemorybuffer") {
+		out = append(out, memory.State{What: "FAISS's scratch memory, which no batch changes", How: "3 x 512 MiB by default", Bytes: scratch, Key: "setTempMemory"})
+	}
 	return slices.Concat(out, shardSizes(ctx), cacheSizes(ctx))
 }
 

@@ -106,3 +106,29 @@ func TestWeightsThatLoadInFloat32AreAskedForIn16Bits(t *testing.T) {
 	list = For(run("torch", sizes...), in)
 	assert.NotEqual(t, "wrong_dtype", list.Cause.ID, "two bytes for each element of the fused matrix, or four for one half of it")
 }
+
+func TestTheFirstChangeActsOnWhatTheRequestShows(t *testing.T) {
+	t.Parallel()
+	scratch := with(&classifier.Incident{Kind: parser.GPUDriverOOM, Resource: "gpu", Phase: "unknown"}, func(r *classifier.Root) {
+		r.Message, r.Requested = "StandardGpuResources: alloc fail type TemporaryMemoryBuffer dev 0 space Device stream 0x5 size 1610612736 bytes (cudaMalloc error out of memory [2])", ints(3<<29)
+	})
+	compiled := with(gpuOOM("forward"), func(r *classifier.Root) {
+		r.Message, r.Requested, r.Free, r.Total = "CUDA out of memory. Tried to allocate 16.00 GiB.", gibs(16), gibs(.86), gibs(47)
+		r.Trace = frames("/home/a/train.py|loss_fn|y = model(xt, t)", "/tmp/torchinductor_a/cxq.py|call|buf657 = empty_strided_cuda((256, 4096, 4096), (16777216, 4096, 1), torch.float32)")
+	})
+	for name, c := range map[string]struct {
+		run         *classifier.Run
+		in          *classifier.Incident
+		cause, want string
+	}{
+		"FAISS's scratch memory":   {run("torch", "batch_size", "64"), scratch, "unknown", "setTempMemory"},
+		"scores that are compiled": {run("torch"), compiled, "attention_scores", "scaled_dot_product_attention"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			list := For(c.run, c.in)
+			assert.Equal(t, c.cause, list.Cause.ID)
+			assert.Equal(t, c.want, list.Proposals[0].Changes[0].Key)
+		})
+	}
+}

@@ -44,14 +44,10 @@ var card = []hypothesis{
 			},
 		},
 		figure: func(in *Input) (string, *int64) {
-			missing, ok := in.missing()
-			if !ok || in.Idle == nil {
-				return "fragmentation: the allocator's free memory is in pieces", in.Idle
+			if in.Idle == nil {
+				return "fragmentation: the allocator's free memory is in pieces", nil
 			}
-			if in.Requested != nil && *in.Idle >= *in.Requested {
-				return fmt.Sprintf("fragmentation: %s is reserved but unallocated, more than the %s requested, but in pieces too small for it", gib(in.Idle), gib(in.Requested)), in.Idle
-			}
-			return fmt.Sprintf("fragmentation: %s is reserved but unallocated, in pieces; in one piece, it would cover the %s that was missing", gib(in.Idle), in.shown(missing)), in.Idle
+			return "fragmentation: " + gib(in.Idle) + " is reserved but unallocated, in pieces" + in.lacked("; "), in.Idle
 		},
 	},
 	{
@@ -227,7 +223,19 @@ func Fragmented(in *Input) string {
 	if *in.Idle < *in.Total/10 && *in.Idle/10 < *in.Requested && (in.Free == nil || *in.Free < *in.Requested) {
 		return ""
 	}
-	return fmt.Sprintf("%s is reserved but unallocated, and %s of %s was missing", gib(in.Idle), in.shown(missing), gib(in.Requested))
+	return gib(in.Idle) + " is reserved but unallocated" + in.lacked(", and ")
+}
+
+// lacked states what was missing after a comma or the like: the figure to compare an unused reserve with.
+func (in *Input) lacked(before string) string {
+	missing, ok := in.missing()
+	switch {
+	case !ok:
+		return ""
+	case in.Requested == nil:
+		return before + in.shown(missing) + " was missing"
+	}
+	return before + in.shown(missing) + " of the " + gib(in.Requested) + " requested was missing"
 }
 
 // NotFragmented explains why what PyTorch holds in reserve is not the cause.
@@ -235,16 +243,14 @@ func NotFragmented(in *Input) string {
 	if in.Idle == nil {
 		return ""
 	}
-	only := "only " + gib(in.Idle) + " is reserved but unallocated"
+	idle := gib(in.Idle) + " is reserved but unallocated"
 	switch missing, ok := in.missing(); {
 	case ok && *in.Idle < missing:
-		return only + ", and " + in.shown(missing) + " was missing"
+		return "only " + idle + in.lacked(", and ")
 	case in.Total == nil || Fragmented(in) != "":
 		return ""
-	case in.Requested != nil && *in.Idle < *in.Requested:
-		return only + ", less than the " + gib(in.Requested) + " requested"
 	}
-	return only
+	return fmt.Sprintf("%s (%d %% of the GPU), no more than is usual at a peak%s", idle, *in.Idle*100/max(*in.Total, 1), in.lacked("; "))
 }
 
 // series lists frames whose requests come one after another, so the unused reserve would not cover them all.

@@ -150,7 +150,7 @@ func Rank(in *Input) (best Cause, rivals []Cause) {
 		}
 	}
 	slices.SortStableFunc(supported, func(a, b weighedCause) int { return b.weight - a.weight })
-	best = Cause{ID: Unknown, Confidence: "low", Text: cmp.Or(in.alone(), notShown+"took the memory") + "."}
+	best = Cause{ID: Unknown, Confidence: "low", Text: cmp.Or(in.alone(), in.asked(), notShown+"took the memory") + "."}
 	for i, c := range supported {
 		if i == 0 {
 			best = c.Cause
@@ -191,4 +191,12 @@ func confidence(weight int, before string) string {
 		return "medium"
 	}
 	return before
+}
+
+// asked states what the request was, if that is known though its cause is not.
+func (in *Input) asked() string {
+	if len(in.Request) == 0 || !in.Request[0].Met {
+		return ""
+	}
+	return "The failed request is " + trimmed(in.Request[0].Text)
 }

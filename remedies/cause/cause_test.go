@@ -235,6 +235,14 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("host", "init", stack("modeling_utils.py _load_state_dict_into_meta_model"), at(memory.Weights), wide, func(in *Input) { in.Request[0].Bytes = 2 }),
 		},
 		{
+			"a kernel library's workspace outside an engine's pool", "engine_share_too_large", failure("gpu", "rollout", engine, func(in *Input) {
+				in.Kind, in.Message = "gpu_driver_oom", "flashinfer/handler.cuh: cudamallocasync(&float_buffer_)"
+			}),
+			failure("gpu", "rollout", func(in *Input) {
+				in.Kind, in.Message = "gpu_driver_oom", "flashinfer/handler.cuh: cudamallocasync(&float_buffer_)"
+			}),
+		},
+		{
 			"a weight in float32 that FSDP splits", "states_too_big", failure("gpu", "init", stack("modeling_utils.py load_model"), at(memory.Weights), wide, func(in *Input) { in.Backend = "fsdp" }),
 			failure("gpu", "init", stack("modeling_utils.py load_model"), at(memory.Weights), wide),
 		},
@@ -486,7 +494,7 @@ func TestAFigureThatSpeaksAgainstACauseExcludesIt(t *testing.T) {
 	assert.Equal(t, "activations", best.ID)
 	require.Len(t, rivals, 1)
 	assert.Equal(t, "fragmentation", rivals[0].ID)
-	assert.Equal(t, []string{"only 307.2 MiB is reserved but unallocated, and 2.00 GiB was missing"}, rivals[0].Against[:1])
+	assert.Equal(t, []string{"only 307.2 MiB is reserved but unallocated, and 2.00 GiB of the 3.00 GiB requested was missing"}, rivals[0].Against[:1])
 	assert.Equal(t, "low", rivals[0].Confidence)
 }
 
@@ -567,4 +575,26 @@ func TestFragmentationNeedsMoreThanAPeaksSlack(t *testing.T) {
 			assert.Equal(t, !c.fragmented, NotFragmented(in) != "")
 		})
 	}
+}
+
+func TestFragmentationIsNamedAndRuledOutByTheSameFigures(t *testing.T) {
+	t.Parallel()
+	for idle, want := range map[float64]string{
+		.3:  "only 307.2 MiB is reserved but unallocated, and 2.00 GiB of the 3.00 GiB requested was missing",
+		2.5: "2.50 GiB is reserved but unallocated (3 % of the GPU), no more than is usual at a peak; 2.00 GiB of the 3.00 GiB requested was missing",
+		12:  "",
+	} {
+		in := failure("gpu", "rollout", func(in *Input) { in.Idle = bytes(idle) })
+		assert.Equal(t, want, NotFragmented(in))
+		assert.Equal(t, want == "", Fragmented(in) == "12.00 GiB is reserved but unallocated, and 2.00 GiB of the 3.00 GiB requested was missing")
+	}
+}
+
+func TestAKnownRequestIsSaidWhereItsCauseIsUnknown(t *testing.T) {
+	t.Parallel()
+	best, _ := Rank(failure("gpu", "unknown", request(memory.Explanation{What: "x", Met: true, Text: "scratch memory = 1.50 GiB."})))
+	assert.Equal(t, Unknown, best.ID)
+	assert.Equal(t, "The failed request is scratch memory = 1.50 GiB.", best.Text)
+	best, _ = Rank(failure("gpu", "unknown", request(memory.Explanation{What: "x", Text: "scratch memory = 1.50 GiB."})))
+	assert.NotContains(t, best.Text, "scratch")
 }

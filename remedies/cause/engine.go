@@ -86,6 +86,9 @@ var engines = []hypothesis{
 			})},
 			{proof, temporary(true)},
 			{2 * proof, MakesCache},
+			{proof, both(when("a kernel library found no room for its workspace, which is outside the engine's pool", func(in *Input) bool {
+				return in.Kind == "gpu_driver_oom" && containsAny(in.Message, []string{"flashinfer", "cudamallocasync"})
+			}), (*Input).servingEngine)},
 			{sign + hint, both(when("the engine failed with its cache in place", func(in *Input) bool { return in.CacheTaken && !in.NoRoomForCache && in.Phase != "weight_update" }), (*Input).engineGPU)},
 			{sign, both(when("TurboMind gives its cache most of what the weights leave, and then found too little", func(in *Input) bool { return strings.Contains(in.Text, "[tm]") }), (*Input).gpu)},
 			{proof, func(in *Input) string {
