@@ -57,13 +57,13 @@ func cudaRuntimePatterns() []pattern.Pattern {
 		{
 			Name: "cuda.located",
 			Literals: []string{
-				"error 2 at ", "): out of memory", "'out of memory'", "error 2 out of memory", "rror 2: out of memory", "rror 2, out of memory", "failed with error out of memory", "CUDA_ERROR_OUT_OF_MEMORY, out of memory", "failure 2: out of memory",
+				"error 2 at ", "): out of memory", "'out of memory'", "error 2 out of memory", "rror 2: out of memory", "rror 2, out of memory", "failed with error out of memory", "CUDA_ERROR_OUT_OF_MEMORY, out of memory", "failure 2: out of memory", "CUDA ERROR: 2, error code",
 			},
 			Expr: `(?:CUDA|Cuda|cuda|HIP)(?: error 2 at [^ ]{1,400}: out of memory| error \([^()]{1,400}:\d{1,6}\): out of memory| error [^ ']{1,400}:\d{1,6} 'out of memory'` +
 				`| driver error \([^()]{1,400}\): 2 \(CUDA_ERROR_OUT_OF_MEMORY, out of memory\)| failed with error (?:2 )?out of memory|(?: CUDA)? [Ee]rror 2[:,] out of memory` +
-				`| failure 2: out of memory(?: ?; GPU=(?<device>\d{1,4})(?: ?; hostname=(?<host>[\w.-]{1,253}))?)?)`,
+				`| ERROR: 2, error code reference: | failure 2: out of memory(?: ?; GPU=(?<device>\d{1,4})(?: ?; hostname=(?<host>[\w.-]{1,253}))?)?)`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
-			Source: "checks that print the place: llama.cpp before 2024, flash-attn hopper, DeepEP, DeepGEMM, spconv, onnxruntime, CTranslate2, Warp, tinygrad",
+			Source: "checks that print the place: llama.cpp before 2024, flash-attn hopper, DeepEP, DeepGEMM, spconv, onnxruntime, CTranslate2, Warp, tinygrad, TensorRT-LLM's generation.py",
 			Match: []pattern.Sample{
 				{Line: "CUDA error 2 at ggml-cuda.cu:3853: out of memory"},
 				{Line: "CUDA error (/src/flash-attention/hopper/flash_fwd_launch_template.h:188): out of memory"},
@@ -73,10 +73,12 @@ func cudaRuntimePatterns() []pattern.Pattern {
 				{Line: "RuntimeError: CUDA failed with error out of memory"},
 				{Line: "Warp CUDA error 2: out of memory (in function wp_alloc_device_async, /warp/native/warp.cu:769)"},
 				{Line: "RuntimeError: CUDA Error 2, out of memory"},
+				{Line: "RuntimeError: CUDA ERROR: 2, error code reference: https://nvidia.github.io/cuda-python/module/cudart.html#cuda.cudart.cudaError_t"},
 				{Line: "CUDA failure 2: out of memory ; GPU=1 ; hostname=node-a ; file=allocator.cc ; line=47", Want: parser.Fields{"device": "1", "host": "node-a"}},
 			},
 			NoMatch: []string{
 				"RuntimeError: Failed: CUDA error /opt/DeepEP/csrc/deep_ep.cpp:83 'an illegal memory access was encountered'",
+				"RuntimeError: CUDA ERROR: 719, error code reference: https://nvidia.github.io/cuda-python/module/cudart.html#cuda.cudart.cudaError_t",
 			},
 		},
 		{

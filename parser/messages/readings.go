@@ -137,6 +137,19 @@ func readingPatterns() []pattern.Pattern {
 			NoMatch: []string{"GPU memory used 70.1 GiB of 79.2 GiB", "host memory is full", "pinned host memory 4.0 GiB"},
 		},
 		{
+			Name:     "reading.free",
+			Literals: []string{"Mem:   "},
+			Expr: `^Mem: {3,20}(?:(?<host_total_kib>\d{8,12})(?: +\d{1,12}){4} +(?<host_available_kib>\d{1,12})|(?<host_total_mib>\d{4,6})(?: +\d{1,6}){4} +(?<host_available_mib>\d{1,6})` +
+				`|(?<host_total_sz>\d{1,4}(?:\.\d)?[MGT]i)(?: +\d{1,4}(?:\.\d)?[BKMGT]i?){4} +(?<host_available_sz>\d{1,4}(?:\.\d)?[MGT]i))\s*$`,
+			Gauge: true, Source: "procps free, free -m and free -h since 3.3.10: the last column is what programs can still get",
+			Match: []pattern.Sample{
+				{Line: "Mem:          15926       14981         201         118         744         561", Want: parser.Fields{"host_total": "16699621376", "host_available": "588251136"}},
+				{Line: "Mem:       16308224    15340544      205824      120832      761856      574464", Want: parser.Fields{"host_total": "16699621376", "host_available": "588251136"}},
+				{Line: "Mem:           15Gi        14Gi       201Mi       118Mi       744Mi       561Mi", Want: parser.Fields{"host_total": "16106127360", "host_available": "588251136"}},
+			},
+			NoMatch: []string{"Mem:     1630822     1534054       20582       12083       76185       57446", "Mem:             15          14           0           0           0           0"},
+		},
+		{
 			Name: "reading.rss",
 			Literals: append(before("123456789", " | rss ", " | RSS "),
 				"host rss ", "Host RSS", "process rss ", "Process RSS", "worker rss ", "rss before ", "rss after ", "rss used", "RSS used", "rss_gb", "rss_mb", "RSS usa", "RSS (GB", "RSS (MB", "rss (GB", "rss (MB",
