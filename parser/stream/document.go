@@ -71,7 +71,7 @@ func (r *Reader) inSource(e *parser.Event) bool {
 		return false
 	}
 	at := r.lineOf(e)
-	return at < len(r.buf) && sourceItem().Match(r.buf[at:min(at+80, len(r.buf))]) && (r.source || r.base == 0 && isSource(r.buf[:r.done]))
+	return at < len(r.buf) && sourceItem().Match(r.buf[at:min(at+80, len(r.buf))]) && (r.source || !r.begun && isSource(r.buf[:r.done]))
 }
 
 // tableRule is the line below the heads of a table of Markdown.

@@ -49,7 +49,8 @@ type Reader struct {
 	samples    sampleReach
 	pastLead   bool             // the beginning of the input is over
 	failed     bool             // something failed: all of the input matters
-	source     bool             // buf no longer holds the beginning of the input, which was source code
+	begun      bool             // the beginning of the input is read
+	source     bool             // and was source code
 	fence      fence            // in which it failed, where a run prints blocks of text
 	lookedBack int64            // bytes before events that were searched for what quotes them
 	long       *envelope.Header // of the first segment of the long line that is being read; nil outside of one
@@ -149,9 +150,6 @@ func (r *Reader) advance(n int) {
 
 // consume reads a window, and what was left of the one before.
 func (r *Reader) consume(w window) {
-	if r.base == 0 && w.base > 0 {
-		r.source = isSource(r.buf)
-	}
 	moved := int(r.base - w.base)
 	r.buf, r.base, r.done = w.text, w.base, r.done+moved
 	r.hits, r.next = append(r.hits[:0], r.hitsAhead()...), 0
@@ -172,6 +170,9 @@ func (r *Reader) consume(w window) {
 		if r.done < w.to {
 			r.readLine()
 		}
+	}
+	if !r.begun && r.done >= sourceBytes { // buf still holds it
+		r.begun, r.source = true, isSource(r.buf)
 	}
 }
 
