@@ -168,6 +168,7 @@ var programs = []format{
 			{"2025-02-18 03:11:27,113\tINFO worker.py:1879 -- text", `text`, `local=2025-02-18T03:11:27.113; level=I; logger=worker.py:1879`},
 			{`10:22:31-714511 INFO     text`, `text`, `clock=0000-01-01T10:22:31.714511; level=I`},
 			{`2025-06-01 10:00:00.123: W external/xla/a.cc:12] text`, `text`, `local=2025-06-01T10:00:00.123; level=W; logger=external/xla/a.cc:12`},
+			{`2025-06-01,10:00:00 | INFO |   batch_size: 8`, `  batch_size: 8`, `local=2025-06-01T10:00:00; level=I`},
 			{`2025-06-01 10:00:00,123 - mod - ERROR - text`, `text`, `local=2025-06-01T10:00:00.123; level=E; logger=mod`},
 			{`2025-06-01 10:00:00,123 - INFO - __main__ - text`, `text`, `local=2025-06-01T10:00:00.123; level=I; logger=__main__`},
 			{`2025-06-01 10:00:00,123 - INFO - step - text`, `step - text`, `local=2025-06-01T10:00:00.123; level=I`},
