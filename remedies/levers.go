@@ -188,7 +188,8 @@ type attack struct {
 	levers      []string
 }
 
-// attacksThere lists levers that depend on facts as well as on the cause.
+// attacksThere lists levers that depend on facts as well as on the cause. The first fact that holds decides, so a program and a part of a
+// model stand before kinds of work.
 var attacksThere = []attack{
 	{"states_too_big", "own_cache", []string{"engine-seqs", "engine-length", "engine-quantization", "engine-tp"}},
 	{"states_too_big", "adapter_slots", []string{"adapter-slots", "engine-tp"}},
@@ -199,7 +200,16 @@ var attacksThere = []attack{
 	{"nccl_no_margin", "free_cache_engine=False", append([]string{"sleep"}, attacks["nccl_no_margin"]...)},
 	{"logits", "framework:prime_rl", append([]string{"fused-loss"}, attacks["logits"]...)}, // a smaller micro-batch cuts its samples
 	{"logits", "eval_batch", append([]string{"eval-batch"}, attacks["logits"]...)},
+	{"activations", "vae", []string{"no-grad", "tiles", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
+	{"activations", "framework:comfyui", []string{"vram-margin", "param-offload", "fewer-pictures", "engine-quantization"}},
+	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},
+	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
+	{"activations", "unified_memory", []string{"unified-memory", "micro-batch", "length"}},
+	{"activations", "framework:jax", []string{"recompute", "micro-batch", "unified-memory", "share-up", "prealloc", "sequence-parallel", "length"}},
+	{"activations", "vision", append([]string{"engine-multimodal"}, attacks["activations"]...)},
 	{"activations", "infers", append([]string{"no-grad", "eval-batch"}, attacks["activations"]...)},
+	{"activations", "gradient_checkpointing=False", append([]string{"no-grad", "recompute", "engine-multimodal"}, attacks["activations"]...)},
+	{"activations", "script_batch", append([]string{"no-grad", "prealloc", "cache-offload", "pieces", "micro-batch"}, attacks["activations"]...)},
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart", "workers"}},
 	{"leak_over_steps", "outgrown", []string{"update", "malloc", "restart", "offload-off"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
@@ -238,17 +248,8 @@ var attacksThere = []attack{
 	{"host_load", "framework:ollama", []string{"engine-quantization", "others", "engine-length", "host-limit"}},
 	{"allgather_window", "phase:rollout", []string{"hybrid-engine", "update-layers", "engine-tp", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},
 	{"unknown", "names:temporarymemorybuffer", []string{"scratch"}},
-	{"activations", "gradient_checkpointing=False", append([]string{"no-grad", "recompute", "engine-multimodal"}, attacks["activations"]...)},
-	{"activations", "vision", append([]string{"engine-multimodal"}, attacks["activations"]...)},
-	{"activations", "script_batch", append([]string{"no-grad", "prealloc", "cache-offload", "pieces", "micro-batch"}, attacks["activations"]...)},
-	{"activations", "unified_memory", []string{"unified-memory", "micro-batch", "length"}},
-	{"activations", "framework:jax", []string{"recompute", "micro-batch", "unified-memory", "share-up", "prealloc", "sequence-parallel", "length"}},
 	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},
-	{"activations", "vae", []string{"no-grad", "tiles", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
-	{"activations", "framework:comfyui", []string{"vram-margin", "param-offload", "fewer-pictures", "engine-quantization"}},
 	{"states_too_big", "framework:comfyui", []string{"param-offload", "engine-quantization", "vram-margin"}},
-	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},
-	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
 	{"optimizer_first_step", "phase:init", []string{"optimizer-offload", "shard", "small-optimizer", "param-offload", "more-gpus", "train-tp", "adapters", "foreach"}},
 	{"optimizer_first_step", "use_distributed_optimizer=False", []string{"shard", "optimizer-offload", "small-optimizer", "train-tp", "more-gpus"}},
 	{"optimizer_first_step", "unsharded", []string{"shard", "foreach", "optimizer-offload", "small-optimizer", "param-offload", "adapters"}},
