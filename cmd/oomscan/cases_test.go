@@ -78,7 +78,7 @@ func kindAndName(dir string) string {
 func TestCases(t *testing.T) {
 	t.Parallel()
 	for i, dir := range caseFolders(t) {
-		if testing.Short() && i%4 != 0 {
+		if testing.Short() && i%8 != 0 {
 			continue // the race detector sees enough of them
 		}
 		t.Run(kindAndName(dir), func(t *testing.T) {
