@@ -14,7 +14,7 @@ func textDecoder(head []byte) Decoder {
 		return &replacer{from: noBreak, to: []byte{' '}}
 	case isReturned(head):
 		return &replacer{from: []byte{'\r'}, to: []byte{'\n'}}
-	case bytes.Count(head, []byte("=3D")) > 0 && bytes.Count(head, []byte("=\n"))+bytes.Count(head, []byte("=\r\n")) >= 2:
+	case isQuotedPrintable(head):
 		return new(quotedPrintable)
 	}
 	return nil
@@ -43,6 +43,28 @@ func isReturned(head []byte) bool {
 	}
 	return bytes.IndexByte(head, '\n') < 0 && len(words) >= minRewritten && len(words)*3 > all
 }
+
+// isQuotedPrintable reports whether most signs of equality begin an escape or end a row, as in a mail: logs have settings and rules.
+func isQuotedPrintable(head []byte) bool {
+	const least = 2
+	escapes, rows, others := 0, 0, 0
+	for i, c := range head {
+		if c != '=' {
+			continue
+		}
+		switch rest := head[i+1:]; {
+		case bytes.HasPrefix(rest, []byte{'\n'}), bytes.HasPrefix(rest, []byte("\r\n")):
+			rows++
+		case len(rest) > 1 && isUpperHex(rest[0]) && isUpperHex(rest[1]):
+			escapes++
+		default:
+			others++
+		}
+	}
+	return bytes.Contains(head, []byte("=3D")) && rows >= least && others <= escapes+rows
+}
+
+func isUpperHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'F' }
 
 // replacer replaces a sequence of one or two bytes.
 type replacer struct {

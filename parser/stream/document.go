@@ -38,7 +38,7 @@ func (r *Reader) inBlockquote(e *parser.Event) bool {
 		return false
 	}
 	at := r.lineOf(e)
-	return at < len(r.buf) && r.buf[at] == '>' && r.mayLookBack(at) && repositoryLink().Match(r.buf[max(0, at-behind):at])
+	return at < len(r.buf) && r.buf[at] == '>' && r.mayLookBack(min(at, behind)) && repositoryLink().Match(r.buf[max(0, at-behind):at])
 }
 
 // sourceHead is a line that begins a file of source code. A run may print its script above its output: there the messages of a failure
