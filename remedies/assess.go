@@ -57,13 +57,14 @@ func combine(ctx *Context, c candidate, changes []change, e estimate, d decision
 	if _, ok := ctx.confirmed(it.CautionOnly); ok || len(it.CautionOnly) == 0 {
 		a.Caution = it.Caution
 	}
+	noted := false // one setting's other name shows those of the rest
 	for _, ch := range open(changes) {
 		if ch.To != nil && ch.ComputedFrom == "" {
 			ch.ComputedFrom, e.how = e.how, ""
 		}
 		a.Changes = append(a.Changes, ch.Change)
-		if ch.note != "" {
-			a.Caution = strings.TrimSpace(ch.note + " " + a.Caution)
+		if ch.note != "" && !noted {
+			a.Caution, noted = strings.TrimSpace(ch.note+" "+a.Caution), true
 		}
 	}
 	if d.applies != unknown {

@@ -267,6 +267,9 @@ func residents(ctx *Context, s *memory.Setup) {
 	if _, ok := ctx.settings.find("critic.path", false); s.Framework == memory.AReaL && len(ctx.run.Config) > 0 && !ok {
 		s.Critic = memory.Some(false)
 	}
+	if s.Framework == memory.TRL && s.Task == "grpo" { // it compares the answers of a group instead
+		s.Critic = memory.Some(false)
+	}
 	if keys, ok := rolloutSamples[s.Framework]; ok {
 		prompts, ok1 := ctx.settings.integer(keys[0])
 		answers, ok2 := ctx.settings.integer(keys[1])

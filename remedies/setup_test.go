@@ -85,7 +85,7 @@ func TestSettingsOfEveryDialectBecomeTheSameInputs(t *testing.T) {
 		), "backward", func(s *memory.Setup) {
 			s.Framework, s.Task, s.Trainer, s.MicroBatch, s.SequenceMax = memory.TRL, "grpo", memory.ZeRO2, four, memory.Some(int64(1024))
 			s.LossTokens, s.OptimizerOffload, s.ReduceBucket, s.Optimizer = memory.Some(int64(2048)), memory.Some(1.0), memory.Some(int64(5e7)), "adamw_8bit"
-			s.Fused, s.FusedLoss, s.Reference = on, on, on
+			s.Fused, s.FusedLoss, s.Reference, s.Critic = on, on, on, off
 		}},
 		"preferences have a loss of their own": {run("trl", "zero_stage", "3", "max_length", "1024", "beta", "0.1", "per_device_train_batch_size", "2"), "backward", func(s *memory.Setup) {
 			s.Trainer, s.MicroBatch, s.SequenceMax, s.Reference = memory.ZeRO3, two, memory.Some(int64(1024)), on
