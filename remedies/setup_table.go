@@ -282,7 +282,7 @@ var setupRows = []setupRow{
 		"verl": "actor_rollout_ref.rollout.max_num_seqs", "areal": "sglang.max_running_requests vllm.max_num_seqs", "slime": "sglang_max_running_requests",
 		"vllm": "max_num_seqs", "sglang": "max_running_requests",
 	}},
-	{"tokens of a prefill (max_num_batched_tokens, chunked_prefill_size)", count(func(s *setup) *optInt { return &s.MaxBatchedToken }), map[string]string{
+	{"", count(func(s *setup) *optInt { return &s.MaxBatchedToken }), map[string]string{
 		"verl": "actor_rollout_ref.rollout.max_num_batched_tokens", "areal": "sglang.chunked_prefill_size sglang.max_prefill_tokens vllm.max_num_batched_tokens",
 		"slime": "sglang_chunked_prefill_size sglang_max_prefill_tokens", "vllm": "max_num_batched_tokens", "sglang": "chunked_prefill_size max_prefill_tokens",
 	}},

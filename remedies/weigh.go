@@ -136,7 +136,7 @@ func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
 			return "How much does it free?  oomscan plan LOGS --model config.json"
 		}
 		if keys := inputSettings(ctx, &ctx.setup, input); len(keys) > 0 {
-			return "How much does it free?  oomscan plan LOGS --set " + toSet(keys[len(keys)-1])
+			return "How much does it free?  oomscan plan LOGS --set " + ExampleOf(keys[len(keys)-1])
 		}
 		return "The log does not show how much it frees."
 	case p.FreesBytes != nil:
@@ -153,8 +153,8 @@ var factsToSet = map[string]string{
 	"free_at_start": "70GiB  # free when the engine started", "update_bucket": "512MiB  # the weight update's buffer", "node_memory": "2T  # the node's memory",
 }
 
-// toSet returns a setting or a fact with an example value.
-func toSet(key string) string {
+// ExampleOf returns a setting or a fact with an example value.
+func ExampleOf(key string) string {
 	value, ok := factsToSet[key]
 	if !ok {
 		value = "VALUE  # this run's value"

@@ -101,8 +101,7 @@ func (s *Setup) share() Opt[float64] {
 func (e *estimate) engineRest(weights float64) {
 	act, actHow, known := e.profile()
 	sizes := input{"sizes of the model's layers", known}
-	prefill := input{"tokens of a prefill (max_num_batched_tokens, chunked_prefill_size)", e.MaxBatchedToken.Known}
-	if e.have("engine_activations", OnCard, sizes, prefill) {
+	if e.have("engine_activations", OnCard, sizes) {
 		e.add("engine_activations", PoolOutside, act, "%s", actHow)
 	}
 	e.add("cuda_graphs", PoolOutside, e.graphs(), "one private pool for the graphs of all batch sizes")
@@ -113,7 +112,7 @@ func (e *estimate) engineRest(weights float64) {
 			kv := max(float64(e.FreeAtStart.Value)*e.share().Value-weights, 0)
 			e.add("kv_cache", PoolOutside, exactly(kv), "%s free at start x %s - %s of weights", GiB(e.FreeAtStart.Value), factor(e.share().Value), GiB(int64(weights)))
 		}
-	case e.have("kv_cache", OnCard, f, input{"size of the card", e.CardBytes.Known}, sizes, prefill):
+	case e.have("kv_cache", OnCard, f, input{"size of the card", e.CardBytes.Known}, sizes):
 		e.vllmCache(weights, act)
 	}
 }
@@ -146,6 +145,10 @@ func (s Setup) OneSequence() (bytes int64, how string, ok bool) {
 	return int64(each * float64(s.MaxModelLen.Value)), Thousands(s.MaxModelLen.Value) + " tokens x " + count(each) + " bytes", true
 }
 
+// prefillTokens are the tokens of a prefill by default: vLLM has 2,048 to 16,384 by version, card and use, SGLang 2,048 to 16,384 by
+// card, verl sets 8,192.
+var prefillTokens = span{2048, 8192, 16384}
+
 // profile returns the peak of a prefill: hidden states, queries, keys, values and the feed-forward part of one
 // layer, and the logits and sampling of every sequence: logits 2 to 4 bytes, fp32 4, softmax 4, sorting 12.
 func (e *estimate) profile() (size span, how string, ok bool) {
@@ -157,14 +160,18 @@ func (e *estimate) profile() (size span, how string, ok bool) {
 	if m.Experts > 0 {
 		f = float64(m.ExpertsPerToken * m.ExpertIntermediate)
 	}
-	t, n := float64(max(e.EngineTP.Or(1), 1)), float64(e.MaxBatchedToken.Or(0))
+	t, tokens := float64(max(e.EngineTP.Or(1), 1)), prefillTokens
+	if e.MaxBatchedToken.Known {
+		tokens = exactly(float64(e.MaxBatchedToken.Value))
+	}
+	n := tokens.mid
 	each := 2*h + 2*(q+2*k)/t + 6*f/t
 	rows := min(float64(e.MaxSeqs.Or(256)), max(n, 1))
 	sampler := span{6, 10, 30}.times(rows * float64(m.Vocab))
 	if !e.MaxSeqs.Known { // 256 to 1,024 by default
 		sampler.high *= 4
 	}
-	return span{n * each, n * (each + 2*h), n * (each + 8*h)}.plus(sampler),
+	return span{tokens.low * each, n * (each + 2*h), tokens.high * (each + 8*h)}.plus(sampler),
 		count(n) + " tokens x " + count(each+2*h) + " bytes of one layer, and the sampling of " + count(rows) + " sequences", true
 }
 

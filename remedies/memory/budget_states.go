@@ -138,10 +138,13 @@ func (e *estimate) states() {
 	}
 }
 
-// referenceOnHost reports whether a reference model waits on the host: verl's FSDP workers always offload it.
-func (s *Setup) referenceOnHost() bool {
-	return s.Reference.Or(false) && s.ReferenceOffload.Or(s.Framework == VeRL && s.Trainer != Megatron)
+// offloadsReference reports whether a reference model, if there is one, waits on the host: verl's FSDP workers always offload it.
+func (s *Setup) offloadsReference() bool {
+	return s.ReferenceOffload.Or(s.Framework == VeRL && s.Trainer != Megatron)
 }
+
+// referenceOnHost reports whether a reference model waits on the host.
+func (s *Setup) referenceOnHost() bool { return s.Reference.Or(false) && s.offloadsReference() }
 
 // otherModels adds the models of reinforcement learning other than the actor: a reference model, whose weights are only
 // read, and a critic, which is trained like the actor and about as large.
@@ -151,7 +154,11 @@ func (e *estimate) otherModels(h holding, r bytesEach) {
 	}
 	w, _, o := e.split()
 	n, how := e.onRank(h, w)
-	if e.have("reference", OnCard, input{"whether a reference model is loaded", e.Reference.Known}) && e.Reference.Value && !e.referenceOnHost() {
+	where := OnCard
+	if e.offloadsReference() {
+		where = OnNode // see hostStates
+	}
+	if e.have("reference", where, input{"whether a reference model is loaded", e.Reference.Known}) && e.Reference.Value && where == OnCard {
 		e.add("reference", PoolAllocated, r.weights.times(n), "reference model: %s x %s bytes", how, factor(r.weights.mid))
 	}
 	if !e.have("critic", OnCard, input{"whether a critic is trained on the same cards", e.Critic.Known}) || !e.Critic.Value {

@@ -100,32 +100,27 @@ func writePlanTable(pg *page, p *Plan, title string, size *int64, of func(*PlanP
 	if full == 0 {
 		return
 	}
-	if size != nil {
-		full = *size
-	}
 	pg.heading(title, span{dim, note})
 	pg.line(2, flatten([]span{{dim, fmt.Sprintf("%-14s %-*s %7s  %-15s %s", "", planBar, "", "GiB", "range", "fits")}}))
 	for i := range p.Before {
 		x := &p.Before[i]
-		writePlanLine(pg, strings.ReplaceAll(x.Phase, "_", " "), of(x), full)
+		writePlanLine(pg, strings.ReplaceAll(x.Phase, "_", " "), of(x), size, full)
 		k := slices.IndexFunc(p.After, func(y PlanPhase) bool { return y.Phase == x.Phase })
 		if k >= 0 {
-			writePlanLine(pg, labelAfterward, of(&p.After[k]), full)
+			writePlanLine(pg, labelAfterward, of(&p.After[k]), size, full)
 		}
 	}
 }
 
-// writePlanLine is one phase. What could not be computed comes on top of the sum, and a plus sign says so.
-func writePlanLine(pg *page, name string, s *PlanSum, full int64) {
+// writePlanLine is one phase. What could not be computed comes on top of the sum, and a plus sign says so. The bar is as long as the
+// size, or as the largest sum if that is unknown.
+func writePlanLine(pg *page, name string, s *PlanSum, size *int64, largest int64) {
+	full := largest
+	if size != nil {
+		full = *size
+	}
 	n := min(int(s.Bytes*planBar/full), planBar)
 	bar := strings.Repeat(pg.g.bar[partAllocated], n) + strings.Repeat(pg.g.bar[partFree], planBar-n)
-	fits, k := fitsUnsure, dim
-	switch {
-	case s.Fits != nil && *s.Fits:
-		fits, k = fitsYes, good
-	case s.Fits != nil:
-		fits, k = fitsNo, short
-	}
 	more := " "
 	if !s.Whole {
 		more = "+"
@@ -134,8 +129,25 @@ func writePlanLine(pg *page, name string, s *PlanSum, full int64) {
 		{plain, fmt.Sprintf("%-14s ", name)},
 		{partAllocated, bar},
 		{plain, fmt.Sprintf(" %7s%s %-15s ", gib(s.Bytes), more, gib(s.Low)+" to "+gib(s.High))},
-		{k, fits},
+		fitsWord(s, size),
 	}))
+}
+
+// fitsWord says whether a sum fits. Where the range leaves it open, its middle decides what is likely.
+func fitsWord(s *PlanSum, size *int64) span {
+	switch {
+	case size == nil:
+		return span{plain, ""}
+	case s.Fits != nil && *s.Fits:
+		return span{good, fitsYes}
+	case s.Fits != nil:
+		return span{short, fitsNo}
+	case s.Bytes > *size: // what is not counted only adds to it
+		return span{short, fitsUnlikely}
+	case s.Whole:
+		return span{good, fitsLikely}
+	}
+	return span{dim, fitsUnsure}
 }
 
 // writePlanParts lists the parts of the fullest phase of a card.
@@ -166,7 +178,7 @@ func writePlanMissing(pg *page, p *Plan) {
 		if len(m.Settings) == 0 {
 			continue
 		}
-		how := "--set " + strings.Join(m.Settings, ", ")
+		how := "--set " + remedies.ExampleOf(m.Settings[len(m.Settings)-1])
 		if m.Input == modelSizes {
 			how = modelFlag + how
 		}

@@ -44,10 +44,30 @@ func TestAPlanIsATableWithBars(t *testing.T) {
 
   Not counted  pass these to include it
   size of the card (for kv cache)
-      --set card
+      --set card=80GiB  # the card's memory
 `, out.String())
 	for line := range strings.Lines(out.String()) {
 		assert.LessOrEqual(t, len(line), 81, line)
+	}
+}
+
+func TestFitsIsLikelyOnlyWhereNothingIsMissing(t *testing.T) {
+	t.Parallel()
+	size, yes, no := int64(80)<<30, true, false
+	for name, c := range map[string]struct {
+		sum  PlanSum
+		size *int64
+		want string
+	}{
+		"the whole range is below":               {PlanSum{Bytes: 60 << 30, Whole: true, Fits: &yes}, &size, "yes"},
+		"the whole range is above":               {PlanSum{Bytes: 90 << 30, Whole: true, Fits: &no}, &size, "no"},
+		"the middle of the range is below":       {PlanSum{Bytes: 60 << 30, Whole: true}, &size, "likely"},
+		"the middle of the range is above":       {PlanSum{Bytes: 90 << 30, Whole: true}, &size, "unlikely"},
+		"a part is missing and the rest is low":  {PlanSum{Bytes: 60 << 30}, &size, "unsure"},
+		"a part is missing and the rest is high": {PlanSum{Bytes: 90 << 30}, &size, "unlikely"},
+		"the size is unknown":                    {PlanSum{Bytes: 60 << 30, Whole: true}, nil, ""},
+	} {
+		assert.Equal(t, c.want, fitsWord(&c.sum, c.size).text, name)
 	}
 }
 

@@ -75,6 +75,8 @@ const (
 	modelSizes      = "sizes of the model"
 	fitsYes         = "yes"
 	fitsNo          = "no"
+	fitsLikely      = "likely"
+	fitsUnlikely    = "unlikely"
 	fitsUnsure      = "unsure"
 	modelFlag       = "--model config.json, or "
 )
