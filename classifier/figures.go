@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 )
 
 // joined are the root's fields, completed: for a kill by every other report of the kill, else by further prints of
@@ -120,6 +121,29 @@ func ownProcess(f parser.Fields) {
 	if others+1<<28 >= allocated+unallocated {
 		f["process"] = f["others"]
 		delete(f, "others")
+	}
+}
+
+// listedProcess matches a process in PyTorch's message that it does not call its own.
+var listedProcess = lazyre.New(`Process \d{1,10} has ([\d.]{1,20}) ([MG])iB memory in use`)
+
+// findItself finds the failed process where PyTorch's message lists several and calls none "this process": the only one that
+// holds what PyTorch reserved, and a context.
+func (r *Root) findItself() {
+	const context, rounding = 2 << 30, 1 << 30 / 100
+	if r.ProcessBytes != nil || r.OtherProcesses == nil || r.Allocated == nil || r.ReservedUnallocated == nil {
+		return
+	}
+	reserved, own, found := *r.Allocated+*r.ReservedUnallocated, int64(0), 0
+	for _, m := range listedProcess().FindAllStringSubmatch(r.Message, 64) {
+		size, err := strconv.ParseFloat(m[1], 64)
+		n := int64(size * float64(map[string]int64{"M": 1 << 20, "G": 1 << 30}[m[2]]))
+		if err == nil && n >= reserved-rounding && n <= reserved+context {
+			own, found = n, found+1
+		}
+	}
+	if rest := *r.OtherProcesses - own; found == 1 && rest > 0 {
+		r.ProcessBytes, r.OtherProcesses = &own, &rest
 	}
 }
 

@@ -223,6 +223,7 @@ func (c *conclusion) rootFacts() Root {
 		r.Process = clean(fields["comm"], 80)
 	}
 	r.readFigures(fields)
+	r.findItself()
 	for _, x := range append([]*event{e}, c.evidence...) { // a kernel before 4.19 says on a line of its own what it killed
 		if n, ok := resident(x); ok && r.ProcessBytes == nil && x.fields["pid"] == e.fields["pid"] {
 			r.ProcessBytes = &n

@@ -101,6 +101,26 @@ func satisfied(changes []change) []string {
 	return out
 }
 
+// typeBits are the bits of an element of a type, by how its name begins.
+var typeBits = []struct {
+	name string
+	bits int
+}{{"float32", 32}, {"fp32", 32}, {"f32", 32}, {"float16", 16}, {"bfloat16", 16}, {"fp16", 16}, {"bf16", 16}, {"f16", 16}, {"half", 16}, {"fp8", 8}, {"int8", 8}, {"q8", 8}, {"q5", 5}, {"iq4", 4}, {"q4", 4}, {"int4", 4}, {"fp4", 4}, {"nvfp4", 4}}
+
+// noWider reports whether a type has at most the bits of another.
+func noWider(name, other string) bool {
+	bits := func(s string) int {
+		for _, t := range typeBits {
+			if strings.HasPrefix(strings.ToLower(s), t.name) {
+				return t.bits
+			}
+		}
+		return 0
+	}
+	a, b := bits(name), bits(other)
+	return a > 0 && b > 0 && a <= b
+}
+
 // absolute lists rules whose value depends only on other settings.
 var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true, "pod_request": true}
 
@@ -131,7 +151,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	case !found && p.Direction == "set" && p.Value != "":
 		c.To, c.unset = &p.Value, unsetBecause(ctx, p, &c)
 	case found && p.Next == "" && p.Direction == "set":
-		if equal(*c.From, p.Value) || cause.KeepsNoMore(*c.From, p.Value) {
+		if equal(*c.From, p.Value) || cause.KeepsNoMore(*c.From, p.Value) || noWider(*c.From, p.Value) {
 			c.satisfied = fmt.Sprintf("%s is %s already (%s)", c.Key, shown(*c.From), now.at)
 		} else {
 			c.To = &p.Value

@@ -96,6 +96,14 @@ func shareBase(q *paramQuery) (base int64, of string) {
 	return base, fmt.Sprintf(", of the %s that %s leave", classifier.GiB(base), how)
 }
 
+// leastShare is how little of a card an engine is told to take, and of what the weights leave.
+func (q *paramQuery) leastShare() float64 {
+	if ofWhatIsFree(q.p.Key) {
+		return q.floor(0.1)
+	}
+	return q.floor(0.3)
+}
+
 // shareDown takes what was missing from the engine, but not below the parameter's minimum or the engine's needs. If too little
 // would remain, it takes the middle of the working range.
 func shareDown(q *paramQuery) proposedValue {
@@ -110,14 +118,14 @@ func shareDown(q *paramQuery) proposedValue {
 	if b.empty() {
 		return proposedValue{bound: b.none(q.p.Key)}
 	}
-	low, why := q.floor(0.3), "the floor of this advice"
+	low, why := q.leastShare(), "the floor of this advice"
 	if need := b.low; need > low {
 		low, why = need, b.lowHow
 		if !b.cache { // the cache of one sequence is unknown
 			low, why = need*1.05, "1.05 x "+b.lowHow
 		}
 	}
-	if f <= math.Max(b.low, q.floor(0.3))+1e-9 {
+	if f <= math.Max(b.low, q.leastShare())+1e-9 {
 		return atBound("%s is %s already (%s is %s)", q.p.Key, fraction(f), why, fraction(low))
 	}
 	step, short := shareFor(q, f)

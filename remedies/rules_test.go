@@ -61,6 +61,17 @@ func toOf(r Remedy, key string) string {
 	return "-"
 }
 
+// TestATypeIsChangedOnlyForANarrowerOne: a cache of 4 bits does not become one of 8.
+func TestATypeIsChangedOnlyForANarrowerOne(t *testing.T) {
+	t.Parallel()
+	for _, pair := range [][2]string{{"q4_0", "q8_0"}, {"q8_0", "q8_0"}, {"fp8_e4m3", "fp8_e5m2"}, {"bf16", "float16"}, {"int4", "int8"}} {
+		assert.True(t, noWider(pair[0], pair[1]), pair)
+	}
+	for _, pair := range [][2]string{{"q8_0", "q4_0"}, {"f16", "q8_0"}, {"auto", "fp8"}, {"bfloat16", "fp8"}, {"float32", "bfloat16"}, {"q8_0", "on"}} {
+		assert.False(t, noWider(pair[0], pair[1]), pair)
+	}
+}
+
 func ints(n int64) *int64 { return &n }
 
 func TestNextValues(t *testing.T) {

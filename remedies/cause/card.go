@@ -269,7 +269,7 @@ func mostlyHoles(in *Input) string {
 // one.
 func otherRanksCard(in *Input) string {
 	others := in.neighbors()
-	if in.Rank == nil || in.Device == nil || in.GPUs < 2 || *in.Device != 0 || int64(*in.Rank)%in.GPUs == 0 || len(others) < 2 {
+	if in.RayWorkers || in.Rank == nil || in.Device == nil || in.GPUs < 2 || *in.Device != 0 || int64(*in.Rank)%in.GPUs == 0 || len(others) < 2 {
 		return ""
 	}
 	return fmt.Sprintf("rank %d failed on card %d, where %d other processes also hold memory", *in.Rank, *in.Device, len(others))

@@ -333,6 +333,7 @@ func TestWhatElseProvesACause(t *testing.T) {
 		},
 		{"weights that llama.cpp cannot load", "states_too_big", failure("gpu", "init", engine, saying("ggml.load")), failure("gpu", "init", engine, saying("ggml.buffer"), stack("x.py capture_model"), func(in *Input) { in.GraphCapture = true })},
 		{"another rank's card", "wrong_device", failure("gpu", "init", on(3, 0)), failure("gpu", "init", on(0, 0))},
+		{"card 0 is another rank's unless Ray shows each worker only its own", "wrong_device", failure("gpu", "init", on(3, 0)), failure("gpu", "init", on(3, 0), func(in *Input) { in.RayWorkers = true })},
 		{
 			"the innermost frames compute the entropy", "entropy_chain", failure("gpu", "logprob", request(memory.Explanation{What: "logits", Seen: true, Text: "24,550 tokens."}), at(memory.Logits), stack("a.py logprobs", "f.py entropy_from_logits")),
 			failure("gpu", "logprob", request(memory.Explanation{What: "logits", Seen: true, Text: "24,550 tokens."}), at(memory.Logits), stack("f.py entropy_from_logits", "a.py x", "a.py logprobs")),

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"oomscan/classifier"
@@ -65,7 +66,7 @@ var host = []hypothesis{
 			{proof, readsIntoHost},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
 		},
-		excludes: []clue{hierarchicalCache, swapSpace, createsStates},
+		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, createsStates},
 		figure: func(in *Input) (string, *int64) {
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
@@ -114,12 +115,16 @@ var host = []hypothesis{
 			{hint, both(saw("pinned host memory was requested", "host.npu_pinned", "tms.cpu_backup"), (*Input).host)},
 			{2 * proof, hierarchicalCache},
 			{2 * proof, swapSpace},
+			{2 * proof, rankCaches},
 			{proof, engineKeeps},
 			{proof + hint, both(frames(6, "pinned host memory for offloaded states was refused", "pin_memory"), func(in *Input) bool { return in.host() && in.Backend == "deepspeed" })},
 		},
 		figure: func(in *Input) (string, *int64) {
 			if swapSpace(in) != "" {
 				return "the swap space of all GPUs together is larger than host memory allows", nil
+			}
+			if held := rankCaches(in); held != "" {
+				return held, nil
 			}
 			if hierarchicalCache(in) != "" {
 				return "each rank's hierarchical cache is larger than the host memory left", in.Requested
@@ -256,6 +261,20 @@ var readsIntoHost = both(frames(4, "a checkpoint is read into host RAM", "torch/
 var swapSpace = both(when("the engine's swap space did not fit into host memory", func(in *Input) bool {
 	return saw("refused", "vllm.swap_space")(in) != "" || in.EngineFailed && in.passes(4, "_allocate_kv_cache")
 }), (*Input).host)
+
+// rankCaches says that each rank keeps a cache of a set size in host memory, and that the largest process is nearly that large.
+var rankCaches = both(func(in *Input) string {
+	key, v, ok := in.Setting("max_local_cpu_size", "LMCACHE_MAX_LOCAL_CPU_SIZE") // LMCache, GB for each worker
+	size, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(v, "GB")), 64)
+	if !ok || err != nil || size < 1 || size > 1<<16 || len(in.Holders) == 0 || float64(in.Holders[0].Bytes) < 0.6*size*(1<<30) {
+		return ""
+	}
+	each := fmt.Sprintf("%s is %s", key, v)
+	if in.GPUs > 1 {
+		return fmt.Sprintf("%s: %d ranks each keep such a cache in host memory, %.0f GB", each, in.GPUs, float64(in.GPUs)*size)
+	}
+	return each + ": the cache in host memory"
+}, (*Input).host)
 
 // oneLoads reports how much a node's only process took to load the model, if it held most of the memory.
 func oneLoads(in *Input) (string, *int64) {
