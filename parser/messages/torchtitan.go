@@ -26,6 +26,8 @@ func torchtitanPatterns() []pattern.Pattern {
 				Line: "step: 10  loss:  7.1352  grad_norm:  2.1  memory: 47.50GiB(60.06%)  tps: 5,210", Want: parser.Fields{"reserved": "51002736640"},
 			}},
 		},
+		markers{kind: "launch", source: "torchtitan 0.1-0.2, models/*/infra/parallelize.py"}.line("launch.torchtitan_fsdp", parser.Fields{"backend": "fsdp2"},
+			`Applied (?:FSDP|HSDP) to the model`, []string{"Applied FSDP to the model", "Applied HSDP to the model"}, "[titan] 2026-02-27 18:22:56,040 - root - INFO - Applied FSDP to the model"),
 		stage.line("torchtitan.train", point("training", "train"), `Training starts at step \d`, []string{"Training starts at step"},
 			"Training starts at step 1, with local batch size 8"),
 		stage.line("torchtitan.save", opens("checkpoint", "save"), `Saving the (?:full )?checkpoint`, []string{"Saving the checkpoint", "Saving the full checkpoint"},

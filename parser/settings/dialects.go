@@ -95,6 +95,11 @@ var dialects = [...]dialect{
 		want:   []string{"Instantaneous batch size per device=8", "Batch size per device=2", "Gradient Accumulation steps=4"},
 	},
 	{
+		name: "sizes in a sentence", read: (*Reader).sentence,
+		sample: "Trainer is initialized with local batch size 4, global batch size 32, gradient accumulation steps 1, sequence length 4096, total steps 3000",
+		want:   []string{"local_batch_size=4", "global_batch_size=32", "gradient_accumulation_steps=1", "sequence_length=4096"},
+	},
+	{
 		name: "job script's banner", read: (*Reader).banner,
 		sample: "Memory requested: 96G",
 		want:   []string{"Memory requested=96G"},

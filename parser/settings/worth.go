@@ -20,6 +20,9 @@ func Worth(text []byte) bool {
 	if bytes.IndexByte(text, '=') >= 0 {
 		return true
 	}
+	if bytes.Contains(text, batchSize) {
+		return true
+	}
 	if text[0] == '#' || text[0] == '$' || sectionShape(text) || bytes.HasPrefix(bytes.TrimLeft(text, " "), directive) {
 		return true
 	}
@@ -33,9 +36,10 @@ func Worth(text []byte) bool {
 }
 
 var (
-	dots   = []byte("....")
-	dashes = []byte("--")
-	bar    = []byte(" | ")
+	batchSize = []byte("batch size ")
+	dots      = []byte("....")
+	dashes    = []byte("--")
+	bar       = []byte(" | ")
 
 	// progressBar occurs in every line of tqdm; there are many, without settings.
 	progressBar = []byte("%|")
