@@ -79,6 +79,9 @@ func (r *Run) builtOn(v votes) {
 	if r.Framework == "unknown" && is(r.Backend, Framework) {
 		r.Framework = r.Backend
 	}
+	if r.Framework == "openrlhf" {
+		set(&r.Backend, "deepspeed") // it trains with nothing else
+	}
 }
 
 // readings are the last readings of an input, in order of lines.

@@ -21,7 +21,7 @@ func TestAProgramIsRecognizedByAnyOfItsTraces(t *testing.T) {
 	for name, c := range map[string]struct{ log, framework, application, backend, engine string }{
 		"a relative path of a checkout":           {frame("slime/utils/memory_utils.py"), "slime", "", "", ""},
 		"a module's path in a checkout":           {frame("/w/my-verl/verl/workers/fsdp_workers.py"), "verl", "", "fsdp", ""},
-		"a label in Ray's log alone":              {"(PolicyModelActor pid=1699020) \n" + killed, "openrlhf", "", "", ""},
+		"a label in Ray's log alone":              {"(PolicyModelActor pid=1699020) \n" + killed, "openrlhf", "", "deepspeed", ""},
 		"a label whose line has no other meaning": {"(MegatronTrainRayActor pid=20) hello\n" + killed, "slime", "", "", ""},
 		"a label with an address":                 {"(WorkerDict pid=20, ip=10.0.0.3) hello\n" + killed, "verl", "", "", ""},
 		"a label of a library that anybody uses":  {"(reward_func pid=20) hello\n" + killed, "unknown", "", "", ""},

@@ -134,6 +134,11 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 			}
 		}
 	}
+	for i := range options {
+		if options[i].lever == "offload-off" && best.ID == "checkpoint_gather" {
+			options[i].class = max(options[i].class, notAtWorst) // what is offloaded is not what the save adds
+		}
+	}
 	slices.SortStableFunc(options, func(a, b option) int {
 		switch {
 		case a.class != b.class:
@@ -303,7 +308,7 @@ func unknownGPUs(ctx *Context) bool {
 
 // otherLauncher reports whether changes are for Slurm but the run shows no sign of it.
 func otherLauncher(ctx *Context, changes []Change) bool {
-	slurm := ctx.run.Launcher == "slurm" || strings.HasPrefix(ctx.root.Pattern, "slurm") || ctx.messageContains("slurm", "oom_kill event") || ctx.settings.has("--mem")
+	slurm := ctx.run.Launcher == "slurm" || ctx.run.Scheduler == "slurm" || strings.HasPrefix(ctx.root.Pattern, "slurm") || ctx.messageContains("slurm", "oom_kill event") || ctx.settings.has("--mem")
 	return !slurm && slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" })
 }
 

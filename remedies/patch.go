@@ -107,12 +107,12 @@ func tree(changes []Change, json bool) string {
 	var write func(list []Change, depth int)
 	write = func(list []Change, depth int) {
 		for len(list) > 0 {
-			head := strings.Split(list[0].Key, ".")
+			head := pathOf(list[0].Key)
 			indent := strings.Repeat("  ", depth)
 			name, comma := head[depth]+":", ""
 			var under, rest []Change
 			for _, c := range list {
-				if p := strings.Split(c.Key, "."); len(p) > depth+1 && p[depth] == head[depth] && len(head) > depth+1 {
+				if p := pathOf(c.Key); len(p) > depth+1 && p[depth] == head[depth] && len(head) > depth+1 {
 					under = append(under, c)
 				} else {
 					rest = append(rest, c)
@@ -160,4 +160,13 @@ func value(v string) string {
 		return v
 	}
 	return strconv.Quote(v)
+}
+
+// pathOf splits a key at its dots. The name of a Kubernetes resource, nvidia.com/gpumem, is one part.
+func pathOf(key string) []string {
+	parts := strings.Split(key, ".")
+	if n := len(parts); n > 1 && strings.Contains(parts[n-1], "/") {
+		parts = append(parts[:n-2], parts[n-2]+"."+parts[n-1])
+	}
+	return parts
 }

@@ -38,6 +38,7 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 	all := optionsOf(ctx, items)
 	out := optionsFor(leversFor(ctx, best.ID), best, items, all)
 	leaks := best.ID == "leak_over_steps" && best.Confidence == "high" // whatever else is saved only puts the failure off
+	weak := !slices.ContainsFunc(out, func(o option) bool { return o.class != tooLittle && !slices.Contains(dearest, o.lever) })
 	for i := range rivals {
 		r := &rivals[i]
 		if leaks || len(r.Against) > 0 || r.Confidence == "low" {
@@ -47,8 +48,8 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 			same := func(p option) bool {
 				return changed(p.Changes) == changed(o.Changes) && slices.Equal(p.Remedies, o.Remedies)
 			}
-			if known := len(ctx.request) > 0 && (ctx.request[0].Seen || ctx.request[0].Met); known && best.Confidence == "high" && len(out) > 0 && slices.ContainsFunc(out[0].Changes, typed) {
-				o.class = max(o.class, out[0].class) // never before what attacks a cause whose figure is known
+			if !weak && len(out) > 0 {
+				o.class = max(o.class, out[0].class) // never before what attacks the cause
 			}
 			if len(out) < fewProposals && o.lever != "length" && !slices.ContainsFunc(out, same) { // a suspicion is no reason to cut samples
 				out = append(out, o)

@@ -31,6 +31,15 @@ func hostMemory(q *paramQuery) proposedValue {
 	return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: fmt.Sprintf("%s, rounded up to a multiple of %d GiB", how, step)}
 }
 
+// cardShare raises a container's share of a card, in MiB, by a quarter.
+func cardShare(q *paramQuery) proposedValue {
+	total := deref(q.root.Total)
+	if total <= 0 || total > 1<<42 {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(ceilDiv(total/4*5, 1<<30) << 10), how: "1.25 x the limit of " + classifier.GiB(total) + ", in MiB"}
+}
+
 // isHostMemory reports whether a change is one of [hostMemory].
 func isHostMemory(c Change) bool {
 	return c.From != nil && c.To != nil && (strings.HasPrefix(c.ComputedFrom, "1.5 x ") || strings.HasPrefix(c.ComputedFrom, "1.25 x "))

@@ -74,8 +74,6 @@ func deepspeedLaunch() []pattern.Pattern {
 			Source: "DeepSpeed 0.14-0.18, runtime/config.py",
 			Match:  []pattern.Sample{{Line: "Config mesh_device None world_size = 8", Want: parser.Fields{"backend": "deepspeed", "world_size": "8"}}},
 		},
-		markers{kind: "launch", source: "DeepSpeed, accelerator/real_accelerator.py, comm/comm.py"}.line("launch.deepspeed_used", parser.Fields{"backend": "deepspeed"},
-			`Setting ds_accelerator to \w`, []string{"Setting ds_accelerator to "}, "Setting ds_accelerator to cuda (auto detect)"),
 		{
 			Name:     "launch.deepspeed_launcher",
 			Literals: []string{", num_local_procs="},

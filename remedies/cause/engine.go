@@ -61,6 +61,7 @@ var engines = []hypothesis{
 			{proof, both(when("the sampler's buffers did not fit", func(in *Input) bool { return in.Sampler }), (*Input).engineGPU)},
 			{sign + hint, both(frames(12, "the stack ends in a step's own tensors", "forward_extend", "logits_processor", "prompt_logprob", "visual", "vision", "get_topk", "compute_logits", "fused_moe", "mm_encoder", "execute_model", "prefill"), (*Input).servingEngine)},
 			{proof, both(frames(12, "it failed while the engine warmed up", "warmup"), (*Input).engineGPU)},
+			{proof, both(when("it failed while the engine warmed up", func(in *Input) bool { return strings.Contains(in.Text, "warmup{") }), (*Input).engineGPU)},
 			{proof + hint, both(frames(12, "the log-probabilities of a prompt have a row for each of its tokens", "prompt_logprob", "input_logprob", "input_token_logprob", "normalized_logprobs"), (*Input).engineGPU)},
 			{2 * proof, when("the memory for one step's work was not there", func(in *Input) bool { return strings.Contains(in.Text, "gpu memory for runtime") })},
 			{proof, both(when("the request is that of the logits of one step", func(in *Input) bool {

@@ -276,6 +276,9 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 			if bytes == 4 && wideWeight(in) != "" {
 				return "weights in float32; the failed request is " + trimmed(in.Request[0].Text), in.Requested
 			}
+			if in.EngineFailed && bytes == 2 && !in.loading() && in.Part != "model" && !slices.Contains(in.Patterns, "ggml.load") { // which of them came last is not known
+				return plain("weights, buffers and KV cache do not fit on the GPU together")(in)
+			}
 			return plain("the model does not fit on the GPU")(in)
 		}
 		split, n := "", int64(1)

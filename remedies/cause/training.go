@@ -383,7 +383,7 @@ func batchOfTensor(in *Input) string {
 
 // keepsActivations reports that recomputation is off.
 func keepsActivations(in *Input) string {
-	why := is(", so every layer keeps its own", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing"}, "false")(in)
+	why := is(", so every layer keeps its own", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing"}, "false", "none")(in)
 	return why[strings.LastIndexByte(why[:max(strings.IndexByte(why, ' '), 0)], '.')+1:]
 }
 

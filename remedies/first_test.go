@@ -1,0 +1,190 @@
+package remedies
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"oomscan/remedies/cause"
+)
+
+// attackers maps causes to the levers that change what the cause is made of, independent of the order in which [attacks] tries them.
+var attackers = map[string]string{
+	"states_too_big":         "shard more-gpus apart train-tp engine-tp optimizer-offload small-optimizer adapters param-offload layer-offload freeze dtype engine-quantization spread lazy-load fsdp2 layers fit experts engine-seqs engine-length adapter-slots engine-instances engine-models kv-dtype",
+	"wrong_dtype":            "dtype",
+	"not_sharded":            "shard lazy-load spread fsdp2",
+	"optimizer_first_step":   "optimizer-offload foreach small-optimizer shard sub-group adapters freeze param-offload more-gpus",
+	"activations":            "recompute no-grad micro-batch eval-batch token-budget dynamic-batch pieces packing group sequence-parallel train-tp activation-offload mixed-precision fused-layers fused-loss attention tiles image-size frames fewer-pictures prealloc cache-offload length freeze",
+	"attention_scores":       "attention engine-multimodal tiles image-size engine-chunk sequence-parallel micro-batch",
+	"logits":                 "token-budget micro-batch eval-batch eval-logits pieces fused-loss entropy dynamic-batch packing sequence-parallel train-tp update length",
+	"entropy_chain":          "entropy fused-loss token-budget micro-batch dynamic-batch sequence-parallel train-tp",
+	"one_long_sample":        "length sequence-parallel fused-loss",
+	"budget_not_binding":     "token-budget dynamic-batch sequence-parallel fused-loss update length",
+	"moe_imbalance":          "recompute token-budget micro-batch train-tp",
+	"pipeline_in_flight":     "recompute token-budget micro-batch",
+	"allgather_window":       "shard gather-window update-layers hybrid-engine param-offload token-budget micro-batch sequence-parallel length",
+	"comm_buckets":           "buckets gather-window",
+	"fragmentation":          "segments split-size empty-cache",
+	"foreign_process":        "others one-device prealloc pool-share",
+	"wrong_device":           "one-device load-on-host",
+	"engine_share_too_large": "share-down sleep saver-margin card-split eager graphs optimizer-offload param-offload update-layers empty-cache apart",
+	"engine_share_too_small": "share-up engine-tp engine-length engine-total engine-chunk engine-seqs kv-dtype engine-quantization eager layers",
+	"engine_activation":      "engine-seqs engine-chunk engine-multimodal engine-arena attention share-down engine-length kv-dtype",
+	"graph_capture":          "share-down graphs eager",
+	"nccl_no_margin":         "share-down sleep saver-margin prealloc pool-share empty-cache warm-up nccl others",
+	"weight_update":          "update-bucket update-layers engine-adapters share-down sleep optimizer-offload own-gpus",
+	"checkpoint_gather":      "sharded-save rank0-save lean-save merge optimizer-offload param-offload host-limit",
+	"leak_over_steps":        "detach no-grad update malloc restart prompt-cache offload-off",
+	"host_offload":           "offload-off pinning host-cache nvme host-limit host-node",
+	"host_load":              "dtype lazy-load host-limit host-node host-cache mmap node-cache engine-quantization",
+	"loader_workers":         "workers data-cache writer-batch pinning ray-tasks host-limit",
+	"shm":                    "shm-size object-store workers",
+	"limit_too_small":        "gpu-share host-limit pod-request host-node array-file prompt-cache node-cache ray-tasks eval-logits",
+}
+
+// attackersThere are levers that attack a cause only under a fact.
+var attackersThere = []attack{
+	{"activations", "vision", []string{"engine-multimodal"}},
+	{"activations", "framework:comfyui", []string{"vram-margin", "param-offload"}},
+	{"activations", "framework:sdwebui", []string{"param-offload", "layer-offload"}},
+	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
+}
+
+// TestTheFirstProposalAttacksTheNamedCause allows others first only where the answer has nothing else against the cause, where that is
+// known to be too little, or where it changes the task.
+func TestTheFirstProposalAttacksTheNamedCause(t *testing.T) {
+	t.Parallel()
+	all, err := failures()
+	require.NoError(t, err)
+	held := 0
+	for _, f := range all {
+		list := For(&f.run, &f.in)
+		if list.Cause == nil || len(list.Proposals) == 0 || !names(list.Cause) {
+			continue
+		}
+		ctx := newContext(&f.run, &f.in)
+		attacked := strings.Fields(attackers[list.Cause.ID])
+		for _, a := range attackersThere {
+			if a.cause == list.Cause.ID && ctx.is(a.fact) {
+				attacked = append(attacked, a.levers...)
+			}
+		}
+		if list.Cause.ID == "foreign_process" && mostlyFree(ctx) {
+			attacked = append(attacked, "share-down")
+		}
+		if list.Cause.ID == "nccl_no_margin" && collectiveOfStep(ctx) { // what a step keeps is what leaves NCCL nothing
+			attacked = append(attacked, "micro-batch", "token-budget", "recompute")
+		}
+		if list.Cause.ID == "states_too_big" && strings.Contains(list.Cause.Text, "together") { // all that an engine allocates
+			attacked = append(attacked, strings.Fields(attackers["engine_activation"])...)
+		}
+		first := leversOf(&list.Proposals[0])
+		held++
+		if slices.ContainsFunc(first, func(l string) bool { return slices.Contains(attacked, l) }) {
+			continue
+		}
+		for i := range list.Proposals[1:] {
+			p := &list.Proposals[1+i]
+			for _, l := range leversOf(p) {
+				if slices.Contains(attacked, l) && !slices.Contains(dearest, l) && (p.Fits == nil || *p.Fits) {
+					assert.Fail(t, "not first", "%s: %s: %v (%s) comes before %s (%s)", f.dir, list.Cause.Text, first, list.Proposals[0].Title, l, p.Title)
+				}
+			}
+		}
+		for i := range list.Remedies {
+			m := &list.Remedies[i]
+			l := leverOf(topicOf(m.ID), m.Changes)
+			if l == nil || m.Applies != nil && !*m.Applies || len(m.Changes) == 0 || slices.ContainsFunc(list.Proposals, func(p Proposal) bool { return slices.Contains(p.Remedies, m.ID) }) {
+				continue
+			}
+			if slices.Contains(attacked, l.id) && !slices.Contains(dearest, l.id) {
+				assert.Fail(t, "not proposed", "%s: %s: %v (%s) is proposed, %s (%s) is not", f.dir, list.Cause.Text, first, list.Proposals[0].Title, l.id, m.Title)
+			}
+		}
+	}
+	assert.Greater(t, held, tries(200))
+}
+
+// TestASwitchThatTheCauseNamesIsChangedFirst holds the first proposal against a cause that is so because a switch is off.
+func TestASwitchThatTheCauseNamesIsChangedFirst(t *testing.T) {
+	t.Parallel()
+	named := regexp.MustCompile(`([\w.-]+) is (?:false|none), so `)
+	all, err := failures()
+	require.NoError(t, err)
+	held := 0
+	for _, f := range all {
+		list := For(&f.run, &f.in)
+		if list.Cause == nil || len(list.Proposals) == 0 {
+			continue
+		}
+		m := named.FindStringSubmatch(list.Cause.Text)
+		if m == nil {
+			continue
+		}
+		held++
+		assert.True(t, slices.ContainsFunc(list.Proposals[0].Changes, func(c Change) bool { return lastWord(c.Key) == lastWord(m[1]) }), "%s: %s: %s", f.dir, m[1], list.Proposals[0].Title)
+	}
+	assert.Greater(t, held, tries(2))
+}
+
+// names reports whether the page names a cause, not only what happened.
+func names(c *cause.Cause) bool { return c.ID != cause.Unknown && !strings.Contains(strings.ToLower(c.Text), "the log does not show") }
+
+// leversOf returns the levers that a proposal pulls.
+func leversOf(p *Proposal) []string {
+	var out []string
+	topics := make([]string, 0, len(p.Remedies))
+	for _, id := range p.Remedies {
+		topics = append(topics, topicOf(id))
+	}
+	if len(topics) == 0 {
+		for _, it := range fixes().Items {
+			if it.Title == p.Title {
+				topics = append(topics, it.Topic)
+			}
+		}
+	}
+	for _, topic := range append(topics, "") {
+		if l := leverOf(topic, p.Changes); l != nil {
+			out = append(out, l.id)
+		}
+	}
+	return out
+}
+
+// topicOf returns the topic of a guide's item.
+func topicOf(id string) string {
+	for _, g := range Guides() {
+		if it := g.item(id); it != nil {
+			return it.Topic
+		}
+	}
+	return ""
+}
+
+// TestNoProposalSetsWhatIsSet holds the proposals for the fixtures against the settings of the run.
+func TestNoProposalSetsWhatIsSet(t *testing.T) {
+	t.Parallel()
+	all, err := failures()
+	require.NoError(t, err)
+	held := 0
+	for _, f := range all {
+		ctx := newContext(&f.run, &f.in)
+		list := For(&f.run, &f.in)
+		for _, p := range list.Proposals {
+			for _, c := range p.Changes {
+				now, ok := ctx.settings.find(c.Key, true)
+				if !ok || c.To == nil {
+					continue
+				}
+				held++
+				assert.False(t, equal(now.value.Value, *c.To), "%s: %s is %s already", f.dir, c.Key, now.value.Value)
+			}
+		}
+	}
+	assert.Greater(t, held, tries(100))
+}
