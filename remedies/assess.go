@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/classifier"
 	"oomscan/classifier/phase"
 )
 
@@ -183,7 +184,7 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("loading_weights"); v.truth == yes && ctx.phase == "init" && ctx.holds("engine_process").truth == no && pullsOne(onActivations, it.Topic, changes) {
 		return v.why + ": no batch has run yet"
 	}
-	if v, whole := packsNothing(ctx); whole && pulls("packing", it.Topic, changes) {
+	if v, whole := packsNothing(ctx); whole && pullsOne([]string{"packing", "dynamic-batch"}, it.Topic, changes) {
 		return v
 	}
 	if ctx.allTrue(it.SatisfiedWhen) {
@@ -207,6 +208,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if it.Topic == "engine-share-down" && engineAsleep(ctx) && !ctx.is("engine_residue") {
 		return "the engine sleeps while this phase runs: its share is not on the card"
 	}
+	if why := cacheAway(ctx, it.Topic, changes); why != "" {
+		return why
+	}
 	if it.Topic != "engine-share-down" && slices.Contains(cardTopics, it.Topic) && besideEngine(ctx) {
 		return "the trainer has its own GPUs, and this is an engine's"
 	}
@@ -219,7 +223,21 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	return limitNotApplied(ctx, changes)
 }
 
-// packsNothing returns why packing samples saves no padding: a micro-batch has one.
+// cacheAway returns why a smaller share of an engine frees nothing during a weight update, or "": the engine holds far less than its
+// share, so that its cache, which alone would shrink, is not on the card.
+func cacheAway(ctx *Context, topic string, changes []change) string {
+	r := ctx.root
+	if topic != "engine-share-down" || ctx.phase != "weight_update" || ctx.is("engine_process") || r.Total == nil || r.OtherProcesses == nil || len(changes) == 0 || changes[0].From == nil {
+		return ""
+	}
+	share, ok := parseNumber(*changes[0].From)
+	if all := int64(share * float64(*r.Total)); ok && share < 1 && *r.OtherProcesses > 0 && *r.OtherProcesses < all/4*3 {
+		return fmt.Sprintf("the engine holds %s of its share of %s: its cache is not on the card", classifier.GiB(*r.OtherProcesses), classifier.GiB(all))
+	}
+	return ""
+}
+
+// packsNothing returns why packing samples, or sizing a micro-batch by tokens, saves nothing: a micro-batch has one.
 func packsNothing(ctx *Context) (string, bool) {
 	l := ctx.limit
 	if l == nil || l.Budget || l.Samples != 1 {

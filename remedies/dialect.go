@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"slices"
 	"strings"
 
 	"oomscan/classifier"
@@ -30,6 +31,9 @@ var engineFlags = map[string]engineForm{
 func inProgramsWords(ctx *Context, guide string, changes []change) []change {
 	program, engine := programOf(ctx.run), classifier.FrameworkByID(guide)
 	words, known := engineFlags[program.ID]
+	if ownVLLM(ctx) {
+		return asArguments(changes)
+	}
 	if !known || !engine.Is(classifier.Engine) || program.ID == guide {
 		return changes
 	}
@@ -48,6 +52,23 @@ func inProgramsWords(ctx *Context, guide string, changes []change) []change {
 			c.Snippet = snippet(&c.Change, false)
 		}
 		out = append(out, c)
+	}
+	return out
+}
+
+// asArguments writes an engine's flags as the arguments of its class.
+func asArguments(changes []change) []change {
+	out := slices.Clone(changes)
+	for i := range out {
+		c := &out[i]
+		name, isFlag := strings.CutPrefix(c.Key, "--")
+		if !isFlag {
+			continue
+		}
+		c.Key, c.Syntax = strings.ReplaceAll(name, "-", "_"), "python"
+		if c.To != nil && c.Snippet != "" {
+			c.Snippet = snippet(&c.Change, false)
+		}
 	}
 	return out
 }

@@ -202,6 +202,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"nothing_for_cache": {"nothing is left for a cache", "something is left for a cache", nothingForCache.ask},
 		"uncounted_graphs":  {"graphs take nothing from the cache", "graphs take memory beside the cache", uncountedGraphs},
 		"fits_itself":       {"a build of llama.cpp that fits models to the card itself", "a build of llama.cpp that fits no models itself", fitsItself},
+		"own_exllama":       {"a script loads the model itself", "a server loads the model", ownExllama},
 		"own_model":         {"a model that no library of transformers loads", "a model that transformers loads", ownModel},
 		"several_ranks":     {"several ranks work together", "one process works alone", severalRanks},
 		"quantizes":         {"weights are quantized while they are loaded", "no weights are quantized while they are loaded", quantizesNow},

@@ -82,3 +82,16 @@ func ownModel(ctx *Context, _ string) verdict {
 	}
 	return verdict{yes, "code of the script's own moves the model to the card"}
 }
+
+// ownExllama reports whether a script uses ExLlama's library itself. TabbyAPI has settings of other names.
+func ownExllama(ctx *Context, _ string) verdict {
+	if ctx.root.Trace == nil {
+		return verdict{}
+	}
+	return verdict{truthOf(!ctx.passesThrough("/tabbyapi/", "/backends/exllama")), "a script loads the model itself"}
+}
+
+// ownVLLM reports whether a script creates vLLM's engine itself, with arguments instead of flags.
+func ownVLLM(ctx *Context) bool {
+	return ctx.passesThrough("/vllm/entrypoints/llm.py") && programOf(ctx.run).ID == "vllm"
+}

@@ -132,7 +132,9 @@ func TestASwitchThatTheCauseNamesIsChangedFirst(t *testing.T) {
 }
 
 // names reports whether the page names a cause, not only what happened.
-func names(c *cause.Cause) bool { return c.ID != cause.Unknown && !strings.Contains(strings.ToLower(c.Text), "the log does not show") }
+func names(c *cause.Cause) bool {
+	return c.ID != cause.Unknown && !strings.Contains(strings.ToLower(c.Text), "the log does not show")
+}
 
 // leversOf returns the levers that a proposal pulls.
 func leversOf(p *Proposal) []string {

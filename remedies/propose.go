@@ -163,7 +163,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	case found && p.Next != "":
 		v := nextValue(&paramQuery{ctx, p, *c.From})
 		if v.bound != "" {
-			c.satisfied = v.bound
+			c.satisfied = strings.Replace(v.bound, p.Key, c.Key, 1) // as the log calls it
 		} else if v.to != "" && allowed(p, *c.From, v.to) {
 			c.To, c.ComputedFrom, c.freed = &v.to, v.how, v.freed
 		}

@@ -179,7 +179,7 @@ func (q *paramQuery) weightShare() (share float64, how string, ok bool) {
 		return 0, "", false
 	}
 	tp := int64(1)
-	if n, ok := q.settings.integer("actor_rollout_ref.rollout.tensor_model_parallel_size", "tensor_parallel_size", "tp_size", "rollout_num_gpus_per_engine"); ok {
+	if n, ok := q.settings.integer(engineTP...); ok {
 		tp = n
 	}
 	bytes := 2 * float64(params.Value) / float64(tp)

@@ -31,7 +31,7 @@ func rankShape(ctx *Context) *memory.Shape {
 	var keys []string
 	switch {
 	case ctx.is("engine_process"):
-		keys = []string{"actor_rollout_ref.rollout.tensor_model_parallel_size", "vllm_tensor_parallel_size", "vllm.tensor_parallel_size", "rollout_num_gpus_per_engine", "tensor_parallel_size", "tp_size"}
+		keys = engineTP
 	case ctx.is("backend:megatron"):
 		keys = megatronTP
 		out.Vocab = paddedVocabulary(ctx, out.Vocab)
@@ -158,3 +158,6 @@ func rankParameters(ctx *Context) (n int64, how string, ok bool) {
 	}
 	return p.Value / ranks, fmt.Sprintf("%s parameters%s / %d ranks", p, fromName(p), ranks), true
 }
+
+// engineTP lists the settings of the number of GPUs that an engine is split over.
+var engineTP = []string{"actor_rollout_ref.rollout.tensor_model_parallel_size", "vllm_tensor_parallel_size", "vllm.tensor_parallel_size", "rollout_num_gpus_per_engine", "tensor_parallel_size", "tp_size"}

@@ -1,8 +1,14 @@
 package remedies
 
 import (
+	"strconv"
 	"strings"
+
+	"oomscan/parser/lazyre"
 )
+
+// bareWord matches a value that Python takes for a name.
+var bareWord = lazyre.New(`^[a-z][a-z0-9_-]*$`)
 
 // snippet returns a change in the form to paste.
 func snippet(c *Change, plus bool) string {
@@ -45,6 +51,9 @@ func snippet(c *Change, plus bool) string {
 	case "python":
 		if strings.HasSuffix(key, ")") || strings.Contains(to, "(") {
 			return to
+		}
+		if bareWord().MatchString(to) {
+			to = strconv.Quote(to)
 		}
 		return key + " = " + to
 	}
