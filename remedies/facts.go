@@ -202,20 +202,30 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"nothing_for_cache": {"nothing is left for a cache", "something is left for a cache", nothingForCache.ask},
 		"uncounted_graphs":  {"graphs take nothing from the cache", "graphs take memory beside the cache", uncountedGraphs},
 		"fits_itself":       {"a build of llama.cpp that fits models to the card itself", "a build of llama.cpp that fits no models itself", fitsItself},
-		"own_exllama":       {"a script loads the model itself", "a server loads the model", ownExllama},
-		"own_model":         {"a model that no library of transformers loads", "a model that transformers loads", ownModel},
-		"several_ranks":     {"several ranks work together", "one process works alone", severalRanks},
-		"quantizes":         {"weights are quantized while they are loaded", "no weights are quantized while they are loaded", quantizesNow},
-		"own_tasks":         {"tasks of a program's own", "the tasks of a framework", ownTasks},
-		"profile_run":       {"an engine failed in the run that measures its activations", "not in an engine's profiling run", profileRun},
-		"whole_profile":     {"the profiling run has whole prompts, for nothing limits the tokens of a step", "the tokens of a step are limited", wholeProfile},
-		"chunked_profile":   {"the profiling run does not depend on the longest sequence", "the profiling run has sequences of the greatest length", chunkedProfile},
-		"serving":           {"an engine ran out while it served", "not while an engine served", serving},
-		"graph_capture":     {"it failed while CUDA graphs were captured", "not while CUDA graphs were captured", capturesGraphs},
-		"sampler":           {"the sampler's buffers did not fit", "not in the sampler", samples},
-		"prefill":           {"it failed during prefill", "not while prompts were processed", prefill.ask},
-		"decode":            {"it failed during decoding", "not while tokens were generated", decode.ask},
-		"outside_pool":      {"what failed allocates outside of the pool that JAX reserves", "the pool that JAX reserves ran out", outsidePool},
+		"prefers":           {"a trainer on preferences", "not a trainer on preferences", prefers},
+		"sglang_2024": {"SGLang of early 2024, whose flags are few", "not SGLang of early 2024", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.passesThrough("sglang/srt/managers/router/")), "SGLang of early 2024 has no such flag"}
+		}},
+		"qwen_vision": {"a model of Qwen's that sees", "not known to be one of Qwen's that see", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.passesThrough("qwen2_vl", "qwen2_5_vl", "qwen3_vl") || qwenVision().MatchString(ctx.model.name)), "Qwen's processor takes max_pixels"}
+		}},
+		"swift2": {"ms-swift before 3.0", "not ms-swift before 3.0", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.passesThrough("/swift/llm/sft.py", "/swift/llm/rlhf.py")), "ms-swift before 3.0 reads the environment"}
+		}},
+		"own_exllama":     {"a script loads the model itself", "a server loads the model", ownExllama},
+		"own_model":       {"a model that no library of transformers loads", "a model that transformers loads", ownModel},
+		"several_ranks":   {"several ranks work together", "one process works alone", severalRanks},
+		"quantizes":       {"weights are quantized while they are loaded", "no weights are quantized while they are loaded", quantizesNow},
+		"own_tasks":       {"tasks of a program's own", "the tasks of a framework", ownTasks},
+		"profile_run":     {"an engine failed in the run that measures its activations", "not in an engine's profiling run", profileRun},
+		"whole_profile":   {"the profiling run has whole prompts, for nothing limits the tokens of a step", "the tokens of a step are limited", wholeProfile},
+		"chunked_profile": {"the profiling run does not depend on the longest sequence", "the profiling run has sequences of the greatest length", chunkedProfile},
+		"serving":         {"an engine ran out while it served", "not while an engine served", serving},
+		"graph_capture":   {"it failed while CUDA graphs were captured", "not while CUDA graphs were captured", capturesGraphs},
+		"sampler":         {"the sampler's buffers did not fit", "not in the sampler", samples},
+		"prefill":         {"it failed during prefill", "not while prompts were processed", prefill.ask},
+		"decode":          {"it failed during decoding", "not while tokens were generated", decode.ask},
+		"outside_pool":    {"what failed allocates outside of the pool that JAX reserves", "the pool that JAX reserves ran out", outsidePool},
 		"unified_memory": {"the program may use host memory for what the card does not hold", "the program works on the card alone", func(ctx *Context, _ string) verdict {
 			v := ctx.holds("TF_FORCE_UNIFIED_MEMORY=1")
 			return verdict{truthOf(v.truth == yes), cmp.Or(v.why, "unified memory is off")}

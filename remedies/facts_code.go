@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
 	"oomscan/remedies/memory"
 )
@@ -254,3 +255,12 @@ func partsOffloaded(ctx *Context, _ string) verdict {
 	}
 	return verdict{}
 }
+
+// prefers reports whether TRL's trainer for pairs failed: it cuts them at max_length.
+func prefers(ctx *Context, _ string) verdict {
+	files := []string{"/orpo_trainer.py", "/dpo_trainer.py", "/cpo_trainer.py", "/kto_trainer.py", "ORPOTrainer.py", "DPOTrainer.py", "CPOTrainer.py", "KTOTrainer.py"}
+	return verdict{truthOf(isSet(ctx, "max_length").truth == yes && ctx.passesThrough(files...)), "the trainer cuts pairs at max_length"}
+}
+
+// qwenVision matches the names of Qwen's models that see.
+var qwenVision = lazyre.New(`(?i)qwen\d?(?:\.\d)?-?vl`)

@@ -76,7 +76,7 @@ var engines = []hypothesis{
 			{proof, both(when("the engine's compute buffer did not fit", func(in *Input) bool { return strings.Contains(in.Text, "gallocr") }), (*Input).engineGPU)},
 			{hint, when("the engine failed while it served", func(in *Input) bool { return in.Serving })},
 		},
-		figure: requestFigure("one engine step's activations do not fit"),
+		figure: func(in *Input) (string, *int64) { return requestFigure(in.stepPart())(in) },
 	},
 	{
 		id: "engine_share_too_large",
@@ -245,3 +245,16 @@ func (in *Input) engineElsewhere() bool {
 func (in *Input) engineGPU() bool { return in.gpu() && in.EngineFailed }
 
 func (in *Input) servingEngine() bool { return in.engineGPU() && in.Phase != "init" }
+
+// stepPart names the part of an engine's step that did not fit, as far as it is known.
+func (in *Input) stepPart() string {
+	switch {
+	case in.passes(30, "visual", "vision", "mm_encoder", "image_encoder") && in.Profiling:
+		return "the vision tower's activations do not fit, for as many and as large pictures as the engine plans for"
+	case in.passes(30, "visual", "vision", "mm_encoder", "image_encoder"):
+		return "the vision tower's activations do not fit"
+	case in.Sampler:
+		return "the sampler's probabilities, of sequences x vocabulary, do not fit"
+	}
+	return "one engine step's activations do not fit"
+}
