@@ -107,7 +107,14 @@ func launchTrainers() []pattern.Pattern {
 			NoMatch: []string{"Distributed environment: NO", "Distributed environment: " + kind + " is not there"},
 		}
 	}
-	return []pattern.Pattern{environment("MULTI_GPU", "ddp"), environment("FSDP", "fsdp"), environment("DEEPSPEED", "deepspeed")}
+	strategy := func(class, backend string) pattern.Pattern {
+		return markers{kind: "launch", source: "Lightning 2.x, fabric/strategies, pytorch/strategies; in the code that a log shows"}.line(
+			"launch.lightning_"+backend, parser.Fields{"backend": backend}, `\b`+class+`\(`, []string{class + "("}, "    strategy = "+class+"(stage=3)")
+	}
+	return []pattern.Pattern{
+		environment("MULTI_GPU", "ddp"), environment("FSDP", "fsdp"), environment("DEEPSPEED", "deepspeed"),
+		strategy("FSDPStrategy", "fsdp"), strategy("DeepSpeedStrategy", "deepspeed"), strategy("DDPStrategy", "ddp"),
+	}
 }
 
 // launchParameters are the lines that count a model's parameters: "parameters" is all, "trained" what is trained. What a rank counts
