@@ -25,14 +25,13 @@ func (q *paramQuery) halvings() (k int, how string) {
 	if r.Total != nil && *r.Requested < *r.Total/small {
 		return 1, "the request is less than a fiftieth of the card, which is simply full, so halve once"
 	}
+	ratio := float64(*r.Requested) / float64(*r.Free)
+	k, why := max(1, int(math.Ceil(math.Log2(ratio)))), "so "
 	const slack = 1 << 28 // losses go on to copy at least some rows
-	free, from := *r.Free, classifier.GiB(*r.Free)+" free"
-	if len(q.request) > 0 && q.request[0].What == "logits" && free > 2*slack {
-		free, from = free-slack, fmt.Sprintf("(%s free - %s of slack)", classifier.GiB(free), classifier.GiB(slack))
+	if len(q.request) > 0 && q.request[0].What == "logits" && *r.Free-*r.Requested>>min(k, 62) < slack {
+		k, why = k+1, "and the loss copies some of it: "
 	}
-	ratio := float64(*r.Requested) / float64(free)
-	k = max(1, int(math.Ceil(math.Log2(ratio))))
-	return k, fmt.Sprintf("%s requested / %s = %.2f, so ", classifier.GiB(*r.Requested), from, ratio) + times(k)
+	return k, fmt.Sprintf("%s requested / %s free = %.2f, ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio) + why + times(k)
 }
 
 func times(k int) string {
