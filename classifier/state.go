@@ -141,6 +141,9 @@ func makeMap[K comparable, V any](m *map[K]V) {
 // Packed is a collector's content as compressed bytes, made by package obs.
 type Packed []byte
 
+// Empty reports whether nothing was added.
+func (c *Collector) Empty() bool { return len(c.files) == 0 }
+
 // Pack returns what was collected. A scan of thousands of logs keeps that until the jobs are known.
 func (c *Collector) Pack() Packed { return obs.Pack(c.files) }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"oomscan/parser"
+	"oomscan/parser/envelope"
 	"oomscan/parser/obs"
 	"oomscan/parser/stream"
 )
@@ -48,6 +50,14 @@ func TestPackedCollectorsGiveTheSameResult(t *testing.T) {
 		again := c.Pack().Unpack()
 		assert.Equal(t, p.Unpack().files, again.files, path)
 	}
+}
+
+func TestAPackedCollectorDoesNotDescribeItsTypes(t *testing.T) {
+	t.Parallel()
+	c := NewCollector()
+	c.Add(parser.Setting{Key: "lr", Value: "1e-5", Header: envelope.NewHeader(), At: parser.Position{Source: "train.log", Line: 1}})
+	assert.Less(t, len(c.Pack()), 200)
+	assert.Contains(t, c.Pack().Unpack().files, "train.log")
 }
 
 // repacked makes the empty slices of a result nil, as packing does.

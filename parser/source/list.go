@@ -24,7 +24,10 @@ func List(paths []string) ([]Input, []Problem) { return list(paths, false) }
 func ListObservations(paths []string) ([]Input, []Problem) { return list(paths, true) }
 
 func list(paths []string, observations bool) ([]Input, []Problem) {
-	l := lister{seen: map[string]bool{}, observations: observations}
+	l := lister{observations: observations}
+	if len(paths) > 1 {
+		l.seen = map[string]bool{}
+	}
 	for _, path := range paths {
 		l.path(path)
 	}
@@ -34,7 +37,7 @@ func list(paths []string, observations bool) ([]Input, []Problem) {
 type lister struct {
 	inputs   []Input
 	problems []Problem
-	seen     map[string]bool // cleaned paths of the inputs
+	seen     map[string]bool // cleaned paths of the inputs; nil: none can be reached twice
 
 	observations bool // list observations instead of logs
 }
@@ -44,6 +47,10 @@ func (l *lister) problem(name string, err error, hint string) {
 }
 
 func (l *lister) add(in Input) {
+	if l.seen == nil {
+		l.inputs = append(l.inputs, in)
+		return
+	}
 	key := Stdin
 	if in.Path != "" {
 		key = "/" + filepath.Clean(in.Path) // a file named "-" is not the standard input

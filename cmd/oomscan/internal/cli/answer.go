@@ -144,10 +144,12 @@ func (j *scan) total(list []job) *report.Answer {
 			if list[i].shared {
 				a.Shared = append(a.Shared, in)
 			}
-			if seen[in.Name] {
-				continue
+			if len(list) > 1 {
+				if seen[in.Name] {
+					continue
+				}
+				seen[in.Name] = true
 			}
-			seen[in.Name] = true
 			a.Inputs++
 			a.Stats.Bytes += in.Bytes
 			a.Stats.Lines += in.Lines
@@ -244,8 +246,11 @@ func (j *scan) group(results []logResult) []job {
 	case j.options.each:
 		return each(results)
 	}
-	sorted := slices.Clone(results)
-	slices.SortStableFunc(sorted, func(a, b logResult) int { return comparePaths(a.input.Name, b.input.Name) })
+	sorted, byName := results, func(a, b logResult) int { return comparePaths(a.input.Name, b.input.Name) }
+	if !slices.IsSortedFunc(results, byName) {
+		sorted = slices.Clone(results)
+		slices.SortStableFunc(sorted, byName)
+	}
 	logs := make([]jobs.Log, len(sorted))
 	for i := range sorted {
 		logs[i] = jobs.Log{Name: sorted[i].input.Name, Clues: sorted[i].jobClues()}
@@ -361,7 +366,7 @@ func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, 
 		}
 		owner := -1
 		for _, i := range f.Among {
-			if slices.ContainsFunc(found[i].Logs, func(k int) bool { return knows(&logs[k].Clues, v) }) {
+			if slices.ContainsFunc(found[i].Logs, func(k int) bool { return knows(logs[k].Clues, v) }) {
 				if owner >= 0 {
 					return -1
 				}
@@ -378,6 +383,9 @@ func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, 
 
 // knows reports whether a log tells of a process, and of no other node than the one that the process is on.
 func knows(c *classifier.Clues, v classifier.Victim) bool {
+	if c == nil {
+		return false
+	}
 	if _, ok := slices.BinarySearch(c.PIDs, v.PID); !ok {
 		return false
 	}

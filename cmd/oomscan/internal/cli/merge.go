@@ -188,7 +188,9 @@ func (j *scan) rename(p *logResult, to string) {
 	}
 	packed := p.packed != nil
 	p.collector, p.packed, p.clues = p.facts(), nil, nil
-	p.collector.Rename(p.input.Name, to)
+	if p.collector != nil {
+		p.collector.Rename(p.input.Name, to)
+	}
 	p.input.Name = to
 	if packed {
 		p.pack()

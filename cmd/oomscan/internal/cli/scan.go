@@ -54,7 +54,7 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 		read = j.files(inputs)
 	}
 	j.tellSkipped(problems)
-	results = append(results, read...)
+	results = append(read, results...) // there are many logs, and few that could not be opened
 	return j.finish(append(results, j.mergeRecords(results)...), err)
 }
 
@@ -89,7 +89,7 @@ type scan struct {
 // logResult is what one log gave. One that could not be opened has an input with an error and nothing else.
 type logResult struct {
 	input     report.Input
-	collector *classifier.Collector // nil: nothing was read, or it is packed
+	collector *classifier.Collector // nil: nothing was found, or it is packed
 	from      string                // the input of the command line, for a log that is in an archive; empty: the log itself
 
 	packed classifier.Packed
@@ -101,7 +101,11 @@ const manyLogs = 200
 
 // pack makes a result small.
 func (p *logResult) pack() {
-	if p.collector != nil {
+	switch {
+	case p.collector == nil:
+	case p.collector.Empty():
+		p.collector = nil
+	default:
 		clues := p.collector.Clues()
 		p.clues, p.packed, p.collector = &clues, p.collector.Pack(), nil
 	}
@@ -122,15 +126,13 @@ func (p *logResult) facts() *classifier.Collector {
 	return p.collector
 }
 
-// jobClues are what a log says about its job.
-func (p *logResult) jobClues() classifier.Clues {
-	switch {
-	case p.clues != nil:
-		return *p.clues
-	case p.collector != nil:
-		return p.collector.Clues()
+// jobClues are what a log says about its job, nil for nothing.
+func (p *logResult) jobClues() *classifier.Clues {
+	if p.clues == nil && p.collector != nil {
+		clues := p.collector.Clues()
+		return &clues
 	}
-	return classifier.Clues{}
+	return p.clues
 }
 
 // start opens the output and reads what the user tells beside the logs. What it opened is closed by [scan.finish].
@@ -188,29 +190,39 @@ func (j *scan) files(inputs []source.Input) []logResult {
 		input int
 		inputResult
 	}
-	results := make(chan result, len(inputs)) // nobody waits to hand one over
-	go j.everyInput(inputs, func(i, workers int) { results <- result{i, j.one(u, inputs[i], workers)} })
-	all, over := make([]inputResult, len(inputs)), make([]bool, len(inputs))
+	results, left := make(chan result), make(chan struct{})
+	defer close(left)
+	go j.everyInput(inputs, func(i, workers int) {
+		select {
+		case results <- result{i, j.one(u, inputs[i], workers)}:
+		case <-left:
+		}
+	})
+	all, early := make([]logResult, 0, len(inputs)), map[int]inputResult{} // and what is ready before those ahead of it
 	interrupt, tired := j.streams.Interrupt, (<-chan time.Time)(nil)
-	for left := len(inputs); left > 0; {
+	for next := 0; next < len(inputs); {
 		select {
 		case r := <-results:
-			all[r.input], over[r.input] = r.inputResult, true
-			left--
+			early[r.input] = r.inputResult
 		case <-interrupt:
 			// All readers stop at once, but for those that the system lets wait: for a pipe's writer, for a server.
 			interrupt, tired = nil, time.After(patience)
 		case <-tired:
-			left = 0
-			for i := range all {
-				if !over[i] {
-					all[i].read(report.Input{Name: inputs[i].Name}, nil, errInterrupted)
+			for i := next; i < len(inputs); i++ {
+				if h, ok := early[i]; !ok {
+					h.read(report.Input{Name: inputs[i].Name}, nil, errInterrupted)
+					early[i] = h
 				}
 			}
 		}
+		for h, ok := early[next]; ok; h, ok = early[next] {
+			delete(early, next)
+			all = append(all, j.take(&inputs[next], &h)...)
+			next++
+		}
 	}
 	j.progress.close()
-	return j.takeAll(inputs, all)
+	return all
 }
 
 // everyInput calls do for inputs, which begin in order: for small ones several at a time, for a big one alone, to be read

@@ -1,9 +1,12 @@
 package jobs
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
+
+	"oomscan/classifier"
 )
 
 // folder is a folder or archive that may contain a run. Folders inside a run are left out.
@@ -16,27 +19,28 @@ type folder struct {
 
 func (g *grouper) buildTree() {
 	g.known = map[string]bool{}
-	type placed struct {
-		*entry
-		dirs []string
-	}
-	logs := make([]placed, len(g.logs))
+	logs, none := make([]entry, len(g.logs)), &classifier.Clues{}
 	hosts := map[string]bool{} // folders named after the node that wrote the logs in them
-	for i := range g.logs {
-		l := &g.logs[i]
-		dirs, base := parts(l.Name)
-		logs[i] = placed{&entry{Clues: &l.Clues, i: i, name: l.Name, base: base}, dirs}
+	for i, l := range g.logs {
+		clues := cmp.Or(l.Clues, none)
+		logs[i] = entry{Clues: clues, i: i, name: l.Name}
+		if len(clues.Hosts) == 0 {
+			continue
+		}
+		dirs, _ := parts(l.Name)
 		for k, d := range dirs {
-			if slices.ContainsFunc(l.Clues.Hosts, func(h string) bool { return h == d || strings.HasPrefix(h, d+".") }) {
+			if slices.ContainsFunc(clues.Hosts, func(h string) bool { return h == d || strings.HasPrefix(h, d+".") }) {
 				hosts[strings.Join(dirs[:k+1], "/")] = true
 			}
 		}
 	}
-	slices.SortFunc(logs, func(a, b placed) int { return natural(a.name, b.name) })
-	for _, e := range logs {
-		f := g.root
+	slices.SortFunc(logs, func(a, b entry) int { return natural(a.name, b.name) })
+	for i := range logs {
+		e, f := &logs[i], g.root
 		inRay := false
-		for _, d := range runFolders(e.dirs, hosts) {
+		var dirs []string
+		dirs, e.base = parts(e.name)
+		for _, d := range runFolders(dirs, hosts) {
 			f = f.child(d)
 			inRay = inRay || sessionDir().MatchString(d)
 		}
@@ -50,7 +54,7 @@ func (g *grouper) buildTree() {
 		for _, id := range e.Jobs {
 			g.known[id] = true
 		}
-		f.entries = append(f.entries, e.entry)
+		f.entries = append(f.entries, e)
 	}
 }
 

@@ -15,8 +15,8 @@ import (
 
 // Log is a file or a member of an archive.
 type Log struct {
-	Name  string // as given; unique
-	Clues classifier.Clues
+	Name  string            // as given; unique
+	Clues *classifier.Clues // nil: none
 }
 
 // Job is one run.

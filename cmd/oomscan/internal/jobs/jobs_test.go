@@ -18,7 +18,7 @@ func logs(t testing.TB, lines []string) []Log {
 	var out []Log
 	for _, line := range lines {
 		words := strings.Fields(line)
-		l := Log{Name: words[0]}
+		l := Log{Name: words[0], Clues: &classifier.Clues{}}
 		for _, w := range words[1:] {
 			key, value, _ := strings.Cut(w, "=")
 			switch key {
@@ -308,7 +308,7 @@ func FuzzGroup(f *testing.F) {
 			if i%3 == 0 {
 				c.Jobs = []string{strconv.Itoa(int(bits) % (i + 1))}
 			}
-			in = append(in, Log{Name: name, Clues: c})
+			in = append(in, Log{Name: name, Clues: &c})
 		}
 		count := make([]int, len(in))
 		used := map[string]bool{}
