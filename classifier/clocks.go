@@ -31,6 +31,9 @@ func (f *file) noteStamp(h *envelope.Header) {
 		return
 	}
 	f.Ticks++
+	if after(f.Clocks[label].At, h.Time) > stampNoise {
+		f.SetBack++
+	}
 	if _, ok := f.Clocks[label]; ok || len(f.Clocks) < maxClocks {
 		f.Clocks[label] = moment{h.Time, f.Ticks}
 	}

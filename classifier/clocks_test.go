@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -64,6 +65,37 @@ func TestTheFirstRankByTheStampsOfOneLog(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			got := gather(t, map[string]string{"x.log": "[rank0]: 2025-09-10 12:00:10 ERROR " + refusedOn3 + "[rank1]: " + tt.second + " ERROR " + refusedOn3}).Result().Incidents
+			require.Len(t, got, 1)
+			require.NotNil(t, got[0].Root.Rank)
+			assert.Equal(t, tt.rank, *got[0].Root.Rank)
+		})
+	}
+}
+
+// TestAClockThatIsSetBackLeavesTheOrderOfTheLog sets it back by less than buffers flush late: the writer's own lines show that.
+func TestAClockThatIsSetBackLeavesTheOrderOfTheLog(t *testing.T) {
+	t.Parallel()
+	const slept = "2025-09-10 %s INFO [gpu_worker.py:115] Sleep mode freed 9.19 GiB memory, 7.66 GiB memory is still in use.\n"
+	for _, tt := range []struct {
+		name, before, after string
+		rank                int
+	}{
+		{"the second writer's own lines go back", "12:00:05", "", 0},
+		{"they do not: it was flushed late", "11:58:30", "", 1},
+		{"the first writer's lines go back before the second failure", "", "11:58:55", 0},
+		{"the first writer's lines go on", "", "12:00:11", 1},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			text := "[rank0]: 2025-09-10 12:00:10 ERROR " + refusedOn3
+			if tt.before != "" {
+				text = "[rank1]: " + fmt.Sprintf(slept, tt.before) + text
+			}
+			if tt.after != "" {
+				text += "[rank0]: " + fmt.Sprintf(slept, tt.after)
+			}
+			text += "[rank1]: 2025-09-10 11:59:00 ERROR " + refusedOn3
+			got := gather(t, map[string]string{"x.log": text}).Result().Incidents
 			require.Len(t, got, 1)
 			require.NotNil(t, got[0].Root.Rank)
 			assert.Equal(t, tt.rank, *got[0].Root.Rank)

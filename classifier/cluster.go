@@ -257,7 +257,7 @@ func earlier(a, b *event) bool {
 	}
 	if a.file == b.file {
 		d := b.Header.Time.Sub(a.Header.Time)
-		return d > stampNoise && d < clockStep
+		return d > stampNoise && d < clockStep && a.SetBack == b.SetBack
 	}
 	return a.Header.Time.Before(b.Header.Time)
 }
@@ -279,7 +279,8 @@ func renamed(e, x *event) bool {
 }
 
 // stampNoise is how far out of order the time stamps of one storm in one log may be without meaning anything: loggers stamp a
-// record when they come to it. Buffers that flush late are out by more. By clockStep or more, the clock was set back or is of another zone.
+// record when they come to it. Buffers that flush late are out by more. By clockStep or more, or where a
+// writer's own stamps go back between the two, the clock was set back or is of another zone.
 const (
 	stampNoise = 5 * time.Second
 	clockStep  = 15 * time.Minute

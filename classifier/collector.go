@@ -168,7 +168,7 @@ func (f *file) followAttempt(o *parser.Event) {
 // inContext returns an event with what was known when it was read.
 func (f *file) inContext(o parser.Event) *event {
 	e := &event{
-		Event: o, pattern: patternOf(o.Pattern), file: f, Attempt: f.Attempt, Steps: f.Steps, StepsBy: f.Steppers.now(), Since: f.Clocks[o.Header.Launched()],
+		Event: o, pattern: patternOf(o.Pattern), file: f, Attempt: f.Attempt, Steps: f.Steps, StepsBy: f.Steppers.now(), Since: f.Clocks[o.Header.Launched()], SetBack: f.SetBack,
 		Progress: f.Progress, SignsBy: f.Signs.now(), LastStep: f.LastStep, Ready: f.Ready, When: o.Header.Time, Clock: o.Header.Clock,
 	}
 	if e.When.IsZero() {

@@ -49,6 +49,7 @@ type file struct {
 	Signs      steppers          // of the writers of signs of progress
 	Clocks     map[string]moment // last stamp of each launcher's label
 	Ticks      int               // stamped lines that had one
+	SetBack    int               // how often such a label's stamps went back
 	Progress   int               // weaker signs that a run goes on: see the marker "progress"
 	ProgressAt int64             // position of the last one
 	Counted    map[string]int    // the highest count of such signs, by what is counted
@@ -84,6 +85,7 @@ type event struct {
 	Steps    int    // training steps reported before it, in its file
 	StepsBy  []int  // those of each of the file's steppers
 	Since    moment // last stamp of its launcher's label before it
+	SetBack  int    // those of the file before it
 	Progress int    // signs of progress before it
 	SignsBy  []int  // those of each of the file's writers of such
 	LastStep int
