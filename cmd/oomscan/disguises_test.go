@@ -359,6 +359,35 @@ var disguises = []disguise{
 	{name: "bunyan", wrap: records(`{"name":"train","hostname":"gpu-7","pid":4711,"level":50,"msg":%s}`)},
 	{name: "pino", wrap: records(`{"level":30,"time":%m,"pid":4711,"hostname":"gpu-7","msg":%s}`)},
 	{name: "Serilog", wrap: records(`{"@t":"%t","@m":%s,"@l":"Information"}`)},
+	// More collectors, launchers and terminals.
+	{name: "kubectl --prefix in colors", wrap: before("\x1b[36m[pod/train-0/pytorch]\x1b[0m ")},
+	{name: "stern in colors", wrap: before("\x1b[38;5;81mtrain-0\x1b[0m \x1b[38;5;38mpytorch\x1b[0m ")},
+	{name: "compose in colors", wrap: before("\x1b[36mtrainer-1  |\x1b[0m ")},
+	{name: "SageMaker's hosts", wrap: before("algo-1-k3j9x | ")},
+	{name: "AWS Batch", wrap: before("2026-03-01T09:00:00.123000+00:00 train/default/0123456789abcdef0123456789abcdef ")},
+	{name: "ts -s", wrap: lines(func(i int, line string) string { return fmt.Sprintf("00:%02d:%02d %s", i/600%60, i/10%60, line) })},
+	{name: "ts -i with fractions", wrap: before("00:00:00.000412 ")},
+	{name: "parallel --tag", wrap: before("train.yaml\t")},
+	{name: "mpirun -output-proctable", wrap: before("[job1234,0]<stderr>: ")},
+	{name: "hyperlinks", wrap: before("\x1b]8;;file:///work/train.py\x1b\\train.py\x1b]8;;\x1b\\ ")},
+	{name: "a bar glued before", wrap: before("\rTraining:  12%|█▏        | 12/100 [00:31<03:48,  2.59s/it]\r")},
+	{name: "backspaces", wrap: before("-\b\\\b|\b/\b \b")},
+	{name: "tmux", wrap: lines(func(_ int, line string) string { return "\x1b[?2004l\r\x1b(B\x1b[m" + line + "\x1b[K\r" })},
+	{name: "nbconvert", wrap: func(log []byte) []byte {
+		return slices.Concat([]byte("```python\n!python train.py\n```\n\n"), before("    ")(log), []byte("\n"))
+	}},
+	{name: "PowerShell's Tee-Object", wrap: func(log []byte) []byte {
+		b := []byte("\xff\xfe")
+		for _, u := range utf16.Encode([]rune(strings.ReplaceAll(string(log), "\n", "\r\n"))) {
+			b = append(b, byte(u), byte(u>>8))
+		}
+		return b
+	}},
+	{name: "a byte order mark on every part", wrap: func(log []byte) []byte {
+		rows := bytes.SplitAfter(log, []byte("\n"))
+		at := len(rows) / 2
+		return slices.Concat([]byte("\xef\xbb\xbf"), bytes.Join(rows[:at], nil), []byte("\xef\xbb\xbf"), bytes.Join(rows[at:], nil))
+	}},
 	// Texts.
 	{name: "CR LF", wrap: lines(func(_ int, line string) string { return line + "\r" })},
 	{name: "byte order mark", wrap: func(log []byte) []byte { return append([]byte("\xef\xbb\xbf"), log...) }},

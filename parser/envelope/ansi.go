@@ -1,13 +1,17 @@
 package envelope
 
-import "bytes"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // clean drops what stands in front of a line by accident and every terminal sequence in it: CSI, OSC, character set
 // selections, their spelled-out forms ("\u001b[36m" from JSON, "#033[36m" from rsyslog, "^[[36m" from cat -v) and orphans whose ESC was lost in
-// pasting ("[36m(raylet)[0m"). It returns b itself, cut, when there is no sequence to take out.
+// pasting ("[36m(raylet)[0m"), and what a spinner or a bar took back with backspaces. It returns b itself, cut, when there is
+// nothing to take out.
 func clean(b []byte) []byte {
 	b = dropLead(b)
-	b = bytes.TrimSuffix(b, []byte{'\r'})
+	b = rubOut(bytes.TrimSuffix(b, []byte{'\r'}))
 	orphans := hasOrphans(b)
 	i := nextEscape(b, orphans)
 	if i < 0 {
@@ -20,6 +24,24 @@ func clean(b []byte) []byte {
 		i = nextEscape(b, orphans)
 	}
 	return append(out, b...)
+}
+
+// rubOut drops backspaces, each with the character before it.
+func rubOut(b []byte) []byte {
+	i := bytes.IndexByte(b, '\b')
+	if i < 0 {
+		return b
+	}
+	out := bytes.Clone(b[:i])
+	for ; i < len(b); i++ {
+		if b[i] != '\b' {
+			out = append(out, b[i])
+			continue
+		}
+		_, size := utf8.DecodeLastRune(out)
+		out = out[:len(out)-size]
+	}
+	return out
 }
 
 // dropLead drops NULs and a byte order mark. A DataLoader worker's signal handler writes a NUL behind its newline

@@ -30,6 +30,15 @@ func TestNextEscapeIsTheFirstPlaceThatBeginsASequence(t *testing.T) {
 	}
 }
 
+func TestBackspacesTakeBackWhatIsBeforeThem(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"[rank3]: text": "[rank3]: text", "-\b\\\b|\b[rank3]: text": "[rank3]: text", "\b\btext": "text", "█▏\b\btext\b": "tex", "\x1b[31m1\b2\x1b[0m": "2",
+	} {
+		require.Equal(t, want, string(clean([]byte(line))), "%q", line)
+	}
+}
+
 func TestAPeelerAgreesWithPeelHoweverManyLabelsItHasSeen(t *testing.T) {
 	t.Parallel()
 	var w Peeler
