@@ -14,7 +14,10 @@ import (
 // slack.
 func fragmented(ctx *Context, _ string) verdict {
 	r := ctx.root
-	in := &cause.Input{Requested: r.Requested, Total: r.Total, Free: r.Free, Idle: idleReserve(ctx), Shortfall: pointer(ctx.shortfall())}
+	in := &cause.Input{
+		Phase: ctx.phase, Stack: wholeStack(ctx),
+		Requested: r.Requested, Total: r.Total, Free: r.Free, Idle: idleReserve(ctx), Shortfall: pointer(ctx.shortfall()),
+	}
 	if in.Idle == nil || in.Total == nil || *in.Total <= 0 || in.Shortfall == nil && (in.Requested == nil || in.Free == nil) {
 		return verdict{}
 	}
@@ -24,7 +27,13 @@ func fragmented(ctx *Context, _ string) verdict {
 	if in.Shortfall == nil {
 		return verdict{no, "free memory covered the request"}
 	}
-	return verdict{no, notFragmentedWord + cause.NotFragmented(in)}
+	if why := cause.NotFragmented(in); why != "" {
+		return verdict{no, notFragmentedWord + why}
+	}
+	if why := cause.UsualReserve(in); why != "" {
+		return verdict{no, why}
+	}
+	return verdict{}
 }
 
 // foreign lists prefixes of the names of messages by other allocators than PyTorch's.

@@ -20,7 +20,7 @@ var card = []hypothesis{
 			{proof, Fragmented},
 			{2 * proof, mostlyHoles},
 			{hint, func(in *Input) string {
-				if in.Idle != nil && in.Shortfall != nil && strings.Contains(in.Text, "avoid fragmentation") {
+				if in.Idle != nil && in.Shortfall != nil && UsualReserve(in) == "" && strings.Contains(in.Text, "avoid fragmentation") {
 					return "PyTorch's message suggests it, as it always does"
 				}
 				return ""
@@ -28,12 +28,6 @@ var card = []hypothesis{
 		},
 		excludes: []clue{
 			NotFragmented,
-			func(in *Input) string {
-				if in.Idle == nil || in.Total == nil || *in.Idle >= *in.Total/10 || gathers(in) == "" && in.Phase != "checkpoint" {
-					return ""
-				}
-				return "this step makes many such allocations, more than the unused reserve holds"
-			},
 			frames(12, "the outputs of all batches are joined, so each batch needs more", "nested_concat", "torch_pad_and_concatenate", "evalloopcontainer"),
 			func(in *Input) string {
 				key, v, ok := in.Setting("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
@@ -188,9 +182,6 @@ func resumed(in *Input) string {
 // roundingError is the largest error of a size printed in GiB with two decimals.
 const roundingError = 1 << 30 / 100
 
-// slackPart is the fraction of the card, as a divisor, that allocators leave unused at a peak.
-const slackPart = 30
-
 // missing returns how much memory the card lacked. Figures that print alike may still differ by their last decimal.
 func (in *Input) missing() (int64, bool) {
 	switch {
@@ -208,61 +199,6 @@ func (in *Input) shown(missing int64) string {
 		return gib(in.Shortfall)
 	}
 	return "at most " + classifier.GiB(missing)
-}
-
-// leastHoles is the least unused reserve that explains a failure. Any trainer's peak leaves some hundred MiB.
-const leastHoles = 1 << 30
-
-// Fragmented reports that PyTorch's reserved but unused memory covers what was missing and exceeds the usual slack: it is a
-// tenth of the card, or ten times the request, or the request is no larger than what was free.
-func Fragmented(in *Input) string {
-	missing, ok := in.missing()
-	if !ok || in.Idle == nil || in.Requested == nil || in.Total == nil || *in.Idle < max(missing, leastHoles, *in.Total/slackPart) {
-		return ""
-	}
-	if *in.Idle < *in.Total/10 && *in.Idle/10 < *in.Requested && (in.Free == nil || *in.Free < *in.Requested) {
-		return ""
-	}
-	return gib(in.Idle) + " is reserved but unallocated" + in.lacked(", and ")
-}
-
-// lacked states what was missing after a comma or the like: the figure to compare an unused reserve with.
-func (in *Input) lacked(before string) string {
-	missing, ok := in.missing()
-	switch {
-	case !ok:
-		return ""
-	case in.Requested == nil:
-		return before + in.shown(missing) + " was missing"
-	}
-	return before + in.shown(missing) + " of the " + gib(in.Requested) + " requested was missing"
-}
-
-// NotFragmented explains why what PyTorch holds in reserve is not the cause.
-func NotFragmented(in *Input) string {
-	if in.Idle == nil {
-		return ""
-	}
-	idle := gib(in.Idle) + " is reserved but unallocated"
-	switch missing, ok := in.missing(); {
-	case ok && *in.Idle < missing:
-		return "only " + idle + in.lacked(", and ")
-	case in.Total == nil || Fragmented(in) != "":
-		return ""
-	}
-	return fmt.Sprintf("%s (%d %% of the GPU), no more than is usual at a peak%s", idle, *in.Idle*100/max(*in.Total, 1), in.lacked("; "))
-}
-
-// series lists frames whose requests come one after another, so the unused reserve would not cover them all.
-var series = []string{"full_tensor", "all_gather", "allgather", "gather_param", "state_dict", "summon_full_params", "broadcast", "refit", "ipc", "get_weights", "named_parameters"}
-
-// mostlyHoles reports that PyTorch's reserved but unused memory is many times what was missing and a large part of the card.
-func mostlyHoles(in *Input) string {
-	missing, ok := in.missing()
-	if Fragmented(in) == "" || !ok || *in.Idle < 10*missing || *in.Idle < *in.Total/10 || in.passes(10, series...) {
-		return ""
-	}
-	return "that is many times what was missing"
 }
 
 // otherRanksCard reports that a rank failed on another rank's card, next to several other processes: they all opened the same

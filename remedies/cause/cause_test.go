@@ -573,7 +573,7 @@ func TestFragmentationNeedsMoreThanAPeaksSlack(t *testing.T) {
 				}
 			})
 			assert.Equal(t, c.fragmented, Fragmented(in) != "")
-			assert.Equal(t, !c.fragmented, NotFragmented(in) != "")
+			assert.Equal(t, !c.fragmented && c.idle < c.requested, NotFragmented(in) != "", "no reserve that could hold the request rules it out")
 		})
 	}
 }
@@ -582,12 +582,14 @@ func TestFragmentationIsNamedAndRuledOutByTheSameFigures(t *testing.T) {
 	t.Parallel()
 	for idle, want := range map[float64]string{
 		.3:  "only 307.2 MiB is reserved but unallocated, and 2.00 GiB of the 3.00 GiB requested was missing",
-		2.5: "2.50 GiB is reserved but unallocated (3 % of the GPU), no more than is usual at a peak; 2.00 GiB of the 3.00 GiB requested was missing",
+		2.5: "only 2.50 GiB is reserved but unallocated, less than the 3.00 GiB requested",
+		3.5: "", // it could hold the request
 		12:  "",
 	} {
 		in := failure("gpu", "rollout", func(in *Input) { in.Idle = bytes(idle) })
 		assert.Equal(t, want, NotFragmented(in))
-		assert.Equal(t, want == "", Fragmented(in) == "12.00 GiB is reserved but unallocated, and 2.00 GiB of the 3.00 GiB requested was missing")
+		assert.Equal(t, idle == 12, Fragmented(in) == "12.00 GiB is reserved but unallocated, and 2.00 GiB of the 3.00 GiB requested was missing")
+		assert.Equal(t, idle == 3.5, UsualReserve(in) == "an unused reserve of 3.50 GiB is usual at a peak")
 	}
 }
 

@@ -1,0 +1,72 @@
+package cause
+
+// slackPart is the fraction of the card, as a divisor, that allocators leave unused at a peak.
+const slackPart = 30
+
+// leastHoles is the least unused reserve that explains a failure. Any trainer's peak leaves some hundred MiB.
+const leastHoles = 1 << 30
+
+// Fragmented reports that PyTorch's reserved but unused memory covers what was missing and exceeds the usual slack: it is a
+// tenth of the card, or ten times the request, or the request is no larger than what was free.
+func Fragmented(in *Input) string {
+	missing, ok := in.missing()
+	if !ok || in.Idle == nil || in.Requested == nil || in.Total == nil || *in.Idle < max(missing, leastHoles, *in.Total/slackPart) {
+		return ""
+	}
+	if *in.Idle < *in.Total/10 && (in.Phase == "checkpoint" || *in.Idle/10 < *in.Requested && (in.Free == nil || *in.Free < *in.Requested)) {
+		return "" // a checkpoint gathers many such pieces and keeps them
+	}
+	return gib(in.Idle) + " is reserved but unallocated" + in.lacked(", and ")
+}
+
+// lacked states what was missing after a comma or the like: the figure to compare an unused reserve with.
+func (in *Input) lacked(before string) string {
+	missing, ok := in.missing()
+	switch {
+	case !ok:
+		return ""
+	case in.Requested == nil:
+		return before + in.shown(missing) + " was missing"
+	}
+	return before + in.shown(missing) + " of the " + gib(in.Requested) + " requested was missing"
+}
+
+// NotFragmented explains why what PyTorch holds in reserve is not the cause: the failed request is larger than all of it.
+func NotFragmented(in *Input) string {
+	if in.Idle == nil || Fragmented(in) != "" {
+		return ""
+	}
+	idle := "only " + gib(in.Idle) + " is reserved but unallocated"
+	switch missing, ok := in.missing(); {
+	case ok && *in.Idle < missing:
+		return idle + in.lacked(", and ")
+	case in.Requested != nil && *in.Idle < *in.Requested:
+		return idle + ", less than the " + gib(in.Requested) + " requested"
+	}
+	return ""
+}
+
+// UsualReserve explains why an unused reserve that could hold the failed request is still no sign of fragmentation.
+func UsualReserve(in *Input) string {
+	const usual = 20 // the part of the card, as a divisor, that stays unused at the peak of many runs
+	switch {
+	case in.Idle == nil || in.Total == nil || in.Requested == nil || Fragmented(in) != "" || NotFragmented(in) != "":
+	case *in.Idle < *in.Total/usual:
+		return "an unused reserve of " + gib(in.Idle) + " is usual at a peak"
+	case in.Phase == "checkpoint", gathers(in) != "" && *in.Idle < 2**in.Requested:
+		return "this step makes many such allocations, more than the unused reserve of " + gib(in.Idle) + " holds"
+	}
+	return ""
+}
+
+// series lists frames whose requests come one after another, so the unused reserve would not cover them all.
+var series = []string{"full_tensor", "all_gather", "allgather", "gather_param", "state_dict", "summon_full_params", "broadcast", "refit", "ipc", "get_weights", "named_parameters"}
+
+// mostlyHoles reports that PyTorch's reserved but unused memory is many times what was missing and a large part of the card.
+func mostlyHoles(in *Input) string {
+	missing, ok := in.missing()
+	if Fragmented(in) == "" || !ok || *in.Idle < 10*missing || *in.Idle < *in.Total/10 || in.passes(10, series...) {
+		return ""
+	}
+	return "that is many times what was missing"
+}
