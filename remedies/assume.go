@@ -17,7 +17,7 @@ func (c *change) assume(ctx *Context, names *naming) {
 	}
 	now, from := p.Default, p.Default+" by default: "
 	if ctx.run.FrameworkVersion == "" {
-		from = p.Default + " by default in recent versions: "
+		from = p.Default + recentDefault
 	}
 	if n, ok := tokensAsked(ctx); ok && strings.HasPrefix(p.Next, "budget_") {
 		now, from = itoa(n), fmt.Sprintf("the failed micro-batch had about %s tokens: ", memory.Thousands(n))
@@ -47,6 +47,9 @@ func (c *change) assume(ctx *Context, names *naming) {
 		c.satisfied = v.bound + ", by default"
 	}
 }
+
+// recentDefault follows a default that the run's unknown version may not have.
+const recentDefault = " by default in recent versions: "
 
 // cacheLength returns for how many tokens the cache was made, if the size of the request shows that.
 func cacheLength(ctx *Context) (int64, bool) {

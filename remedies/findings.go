@@ -96,7 +96,7 @@ func tokenBytes(ctx *Context) (each int64, words string) {
 	const most = 1 << 12
 	f := ctx.model
 	tp := int64(1)
-	if n, ok := ctx.settings.integer("tensor_parallel_size", "actor_rollout_ref.rollout.tensor_model_parallel_size", "tp_size"); ok {
+	if n, ok := ctx.settings.integer(engineTP...); ok {
 		tp = n
 	}
 	layers, kv, dim := f.Layers.Value, f.KVHeads.Value, f.HeadDim.Value

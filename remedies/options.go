@@ -240,6 +240,9 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 		o.Fits, o.FitsWorstCase, o.FreesBytes, o.MarginBytes = nil, nil, nil, nil
 	}
 	o.Costs = costsOf(ctx, o.lever, costs, a.Changes, &result)
+	if result.onNode > rounding { // the costs have the figure
+		o.Needs = slices.DeleteFunc(o.Needs, func(s string) bool { return strings.HasPrefix(s, "Host memory grows") })
+	}
 	o.WhyNot = lessIsNotEnough(ctx, a.Changes)
 	if o.Text = textOf(ctx, &o.Proposal, &result); o.Text == "" && e.why != "" {
 		o.Text = sentence(e.why)

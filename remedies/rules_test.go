@@ -126,6 +126,10 @@ func TestNextValues(t *testing.T) {
 			"weights of 70B take two cards of 80 GB", named(run("vllm", "tensor_parallel_size", "1"), "meta-llama/Llama-3.3-70B-Instruct"),
 			tight(gpuOOM("init"), .5, .3), "vllm.tensor-parallel", "--tensor-parallel-size", "2",
 		},
+		{
+			"OpenRLHF's engines share the weights", named(run("openrlhf", "vllm_gpu_memory_utilization", "0.6", "vllm_tensor_parallel_size", "2"), "Qwen/Qwen2.5-32B"),
+			tight(gpuOOM("weight_update"), 2, 1), "openrlhf.vllm-utilization", "--vllm_gpu_memory_utilization", "0.53",
+		},
 		{"one sample is the least", run("verl", micro, "1"), tight(gpuOOM("forward"), 4, 1), "verl.actor.micro-batch-size", micro, "-"},
 		{"a huge request still leaves one sample", run("verl", micro, "4"), tight(gpuOOM("forward"), 70, .01), "verl.actor.micro-batch-size", micro, "1"},
 		{"an override with a plus sign", run("verl", "+"+micro, "4"), gpuOOM("forward"), "verl.actor.micro-batch-size", micro, "2"},

@@ -83,7 +83,7 @@ func TestASwitchIsWrittenAsTheLogWritesIt(t *testing.T) {
 func TestAShareSaysHowFarItMustGrow(t *testing.T) {
 	t.Parallel()
 	for short, want := range map[float64]string{
-		2.5: "It must grow by more than 2.50 GiB: 0.03 of an 80 GiB GPU, 0.10 of a 24 GiB one.",
+		2.5: "It must grow by more than 2.50 GiB: from 0.9 to 0.95 is that much on a GPU of 51 GiB or more.",
 		0:   "",
 	} {
 		in := recognized("vllm.no_cache_blocks", &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Verdict: classifier.Memory})
@@ -93,6 +93,32 @@ func TestAShareSaysHowFarItMustGrow(t *testing.T) {
 		list := For(run("vllm"), in)
 		require.NotEmpty(t, list.Proposals)
 		assert.Equal(t, want, list.Proposals[0].Text)
+	}
+}
+
+// TestAnAssumedDefaultIsAnAssumption computes nothing from a default as if it were the run's own value.
+func TestAnAssumedDefaultIsAnAssumption(t *testing.T) {
+	t.Parallel()
+	in := with(gpuOOM("rollout"), func(r *classifier.Root) { r.Total, r.Free, r.Requested = gibs(80), gibs(1), gibs(2) })
+	for version, want := range map[string]string{"": "If it is 0.83 now, frees about 5.6 GiB", "0.4.6": "Frees about 5.6 GiB"} {
+		r := run("sglang")
+		r.FrameworkVersion = version
+		list := For(r, in)
+		i := slices.IndexFunc(list.Proposals, func(p Proposal) bool { return slices.Contains(p.Remedies, "sglang.mem-fraction-down") })
+		require.GreaterOrEqual(t, i, 0)
+		assert.Contains(t, list.Proposals[i].Text, want)
+	}
+}
+
+// TestAFullNodeHasNoMoreToGive says that a raised request needs another node.
+func TestAFullNodeHasNoMoreToGive(t *testing.T) {
+	t.Parallel()
+	for used, want := range map[int64]string{
+		60: "This node has only 62.00 GiB, and 60.00 GiB of it was in use: the job needs a node with more.",
+		30: "The node has 62.00 GiB in all.",
+	} {
+		ctx := &Context{incident: &classifier.Incident{Node: &classifier.Reading{Total: 62 << 30, Used: used << 30}}}
+		assert.Equal(t, want, atTheNode(ctx, []Change{{Key: "--mem", Direction: "up"}}))
 	}
 }
 
@@ -124,7 +150,7 @@ func TestWhatWasMissingIsTheLeast(t *testing.T) {
 // TestASecondCopyOfTheLogitsIsMentioned states it where it would not fit.
 func TestASecondCopyOfTheLogitsIsMentioned(t *testing.T) {
 	t.Parallel()
-	const second = "A second copy of that size, which many losses make, would not fit."
+	const second = "If a second copy of the logits then fails, go lower."
 	for name, c := range map[string]struct {
 		free float64
 		says bool

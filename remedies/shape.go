@@ -57,6 +57,9 @@ func rankShape(ctx *Context) *memory.Shape {
 	return out
 }
 
+// engineTP lists the names of an engine's tensor-parallel size.
+var engineTP = []string{"actor_rollout_ref.rollout.tensor_model_parallel_size", "vllm_tensor_parallel_size", "vllm.tensor_parallel_size", "rollout_num_gpus_per_engine", "tensor_parallel_size", "tp_size"}
+
 // megatronTP lists the names of Megatron's tensor-parallel size.
 var megatronTP = []string{"actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size"}
 
@@ -158,6 +161,3 @@ func rankParameters(ctx *Context) (n int64, how string, ok bool) {
 	}
 	return p.Value / ranks, fmt.Sprintf("%s parameters%s / %d ranks", p, fromName(p), ranks), true
 }
-
-// engineTP lists the settings of the number of GPUs that an engine is split over.
-var engineTP = []string{"actor_rollout_ref.rollout.tensor_model_parallel_size", "vllm_tensor_parallel_size", "vllm.tensor_parallel_size", "rollout_num_gpus_per_engine", "tensor_parallel_size", "tp_size"}

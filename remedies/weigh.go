@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"unicode"
@@ -86,7 +87,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 			s += "; at full length " + strings.TrimSuffix(classifier.GiB(*o.worst), " GiB") + map[bool]string{true: ", still fits", false: ", which does not fit"}[*w]
 		}
 		if m := p.MarginBytes; m != nil && *m >= 0 && *m < *o.asks && len(ctx.request) > 0 && ctx.request[0].What == "logits" {
-			s += ". A second copy of that size, which many losses make, would not fit"
+			s += ". If a second copy of the logits then fails, go lower"
 		}
 		return s + "."
 	case ctx.resource == "host" && p.FreesBytes != nil && o.onCard > rounding:
@@ -102,17 +103,51 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		if *p.MarginBytes < 0 {
 			missing += ": " + fit
 		}
-		return fmt.Sprintf("Frees about %s; %s.", about(*p.FreesBytes), missing)
+		more := ""
+		if o.frees != nil && *o.frees == *p.FreesBytes {
+			more = " or more" // the budget's least
+		}
+		text := fmt.Sprintf("about %s%s; %s.", about(*p.FreesBytes), more, missing)
+		if value, ok := assumedDefault(p.Changes); ok {
+			return "If it is " + value + " now, frees " + text
+		}
+		return "Frees " + text
 	case p.FreesBytes == nil && r.Requested == nil && ctx.incident.Kind == parser.KVCache && slices.ContainsFunc(p.Changes, raisesShare):
 		if short, ok := ctx.shortfall(); ok {
-			part := func(gib int64) float64 { return float64(short) / float64(gib<<30) }
-			return fmt.Sprintf("It must grow by more than %s: %.2f of an 80 GiB GPU, %.2f of a 24 GiB one.", classifier.GiB(short), part(80), part(24))
+			return growsBy(short, p.Changes)
 		}
 		return ""
 	case p.Fits != nil, len(p.Changes) == 0:
 		return "" // an engine's own arithmetic states it, or no change has a figure
 	}
 	return missingFigure(ctx, p, o)
+}
+
+// assumedDefault returns the default that a change starts from where the run's version, which may have another, is unknown.
+func assumedDefault(changes []Change) (value string, ok bool) {
+	for _, c := range changes {
+		if value, _, ok = strings.Cut(c.ComputedFrom, recentDefault); ok && c.From == nil {
+			return value, true
+		}
+	}
+	return "", false
+}
+
+// growsBy states how much a share of a GPU of unknown size must grow, and on which GPUs the change does that.
+func growsBy(short int64, changes []Change) string {
+	text := "It must grow by more than " + classifier.GiB(short)
+	c := changes[slices.IndexFunc(changes, raisesShare)]
+	now, _ := assumedDefault(changes)
+	if c.From != nil {
+		now = *c.From
+	}
+	from, ok1 := parseNumber(now)
+	to, ok2 := parseNumber(*c.To)
+	if step := to - from; ok1 && ok2 && step > 0 {
+		return fmt.Sprintf("%s: from %s to %s is that much on a GPU of %d GiB or more.", text, now, *c.To, int64(math.Ceil(float64(short)/step/(1<<30))))
+	}
+	part := func(gib int64) float64 { return float64(short) / float64(gib<<30) }
+	return fmt.Sprintf("%s: %.2f of an 80 GiB GPU, %.2f of a 24 GiB one.", text, part(80), part(24))
 }
 
 // raisesShare reports whether a change raises a share of the GPU.
@@ -278,6 +313,9 @@ func lessIsNotEnough(ctx *Context, changes []Change) string {
 func atTheNode(ctx *Context, changes []Change) string {
 	more := func(c Change) bool { return c.Direction == "up" && strings.HasPrefix(c.Key, "--mem") }
 	if n := ctx.incident.Node; n != nil && slices.ContainsFunc(changes, more) {
+		if used := n.Used; used > n.Total/10*9 {
+			return fmt.Sprintf("This node has only %s, and %s of it was in use: the job needs a node with more.", classifier.GiB(n.Total), classifier.GiB(used))
+		}
 		return "The node has " + classifier.GiB(n.Total) + " in all."
 	}
 	if !slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" && strings.HasPrefix(c.Key, "--mem") && c.To != nil }) {

@@ -34,7 +34,7 @@ const (
 	wordNext           = "Next: "
 	wordByDefault      = " by default"
 	wordRecent         = " in recent versions"
-	wordRecentDefault  = "# recent default: "
+	wordRecentDefault  = "# assumes the recent default, "
 	wordWas            = "# was "
 	wordNow            = "now "
 	wordProcess        = "process"

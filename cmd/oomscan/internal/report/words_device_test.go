@@ -107,7 +107,7 @@ func TestADefaultIsNoFactOfTheRun(t *testing.T) {
 	to := "0.9"
 	for from, want := range map[string]string{
 		"0.83 by default: + 0.07":                    "# 0.83 by default",
-		"0.83 by default in recent versions: + 0.07": "# recent default: 0.83",
+		"0.83 by default in recent versions: + 0.07": "# assumes the recent default, 0.83",
 	} {
 		c := remedies.Change{Key: "--mem-fraction-static", To: &to, Snippet: "--mem-fraction-static 0.9", Syntax: "flag", ComputedFrom: from}
 		in := Incident{Verdict: "memory", Kind: "kv_cache", Resource: "gpu", Proposals: []Proposal{{Changes: []Change{c}}}, Remedies: []Remedy{{ID: "a"}}}
