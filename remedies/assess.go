@@ -199,8 +199,11 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("images"); v.truth == yes && slices.Contains(logitsTopics, it.Topic) {
 		return "it failed on images, which have no logits"
 	}
-	if why := engineUntouched(ctx, it.Topic); why != "" {
+	if why := engineUntouched(ctx, it.Topic, changes); why != "" {
 		return why
+	}
+	if name := withoutBF16(ctx); name != "" && slices.ContainsFunc(changes, func(c change) bool { return c.To != nil && containsAny(*c.To, []string{"bf16", "bfloat16"}) }) {
+		return "the GPU, " + name + ", has no bf16"
 	}
 	if v := ctx.holds("shares_card"); it.Topic == "engine-share-down" && v.truth == no && ctx.holds("engine_process").truth == no {
 		return v.why
@@ -247,9 +250,13 @@ func packsNothing(ctx *Context) (string, bool) {
 }
 
 // engineUntouched returns why a setting of the engine has no effect yet, or "".
-func engineUntouched(ctx *Context, topic string) string {
+func engineUntouched(ctx *Context, topic string, changes []change) string {
 	switch {
 	case !strings.HasPrefix(topic, "engine-"):
+	case pullsOne([]string{"graphs", "eager"}, topic, changes) && ctx.is("eager"):
+		return ctx.holds("eager").why
+	case topic == "engine-sleep" && ctx.phase == "init" && ctx.is("engine_process") && !ctx.is("engine_wakes"):
+		return "the engine failed as it started, before its first rollout"
 	case engineComes(ctx):
 		return "the engine starts only after the trainer has loaded its model"
 	case ctx.is("less_than_desired") && topic != "engine-share-down" && topic != "engine-sleep":

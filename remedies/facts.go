@@ -226,6 +226,12 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"prefill":         {"it failed during prefill", "not while prompts were processed", prefill.ask},
 		"decode":          {"it failed during decoding", "not while tokens were generated", decode.ask},
 		"outside_pool":    {"what failed allocates outside of the pool that JAX reserves", "the pool that JAX reserves ran out", outsidePool},
+		"one_holder":      {"one process held most of the host memory", "no process alone held most of the host memory", oneHolder},
+		"windows":         {"Windows", "not Windows", windows},
+		"killed":          {"a process was killed", "no process was killed", processKilled},
+		"eager": {"the engine runs without CUDA graphs", "the engine is not known to run without CUDA graphs", func(ctx *Context, _ string) verdict {
+			return read(ctx, "vllm.eager", "the engine's log says that it runs without CUDA graphs")
+		}},
 		"unified_memory": {"the program may use host memory for what the card does not hold", "the program works on the card alone", func(ctx *Context, _ string) verdict {
 			v := ctx.holds("TF_FORCE_UNIFIED_MEMORY=1")
 			return verdict{truthOf(v.truth == yes), cmp.Or(v.why, "unified memory is off")}

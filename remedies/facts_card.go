@@ -6,8 +6,8 @@ import (
 	"strings"
 
 	"oomscan/classifier"
-	"oomscan/parser/traceback"
 	"oomscan/remedies/cause"
+	"oomscan/remedies/memory"
 )
 
 // fragmented reports whether PyTorch's reserved but unused memory covers what was missing and exceeds an allocator's usual
@@ -66,7 +66,7 @@ func fixedSegments(ctx *Context, _ string) verdict {
 	case ctx.run.Application == "axolotl", ctx.run.Application == "unsloth":
 		return verdict{yes, programOf(ctx.run).Name + " switches it on itself"}
 	}
-	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool { return strings.Contains(f.File, `:\`) }) {
+	if ctx.is("windows") {
 		return verdict{yes, "segments cannot grow on Windows"}
 	}
 	if ctx.run.Framework == "torch" {
@@ -203,4 +203,15 @@ func oversized(ctx *Context, _ string) verdict {
 		truthOf(*r.Requested > *r.Total),
 		fmt.Sprintf("%s was requested on a GPU of %s: freeing memory cannot help", classifier.GiB(*r.Requested), classifier.GiB(*r.Total)),
 	}
+}
+
+// withoutBF16 names a card that cannot compute in bf16, by the size in the message; "" for others and for an unknown size.
+func withoutBF16(ctx *Context) string {
+	if ctx.resource != "gpu" || ctx.root.Total == nil || ctx.is("npu") {
+		return ""
+	}
+	if name := memory.WithoutBF16(*ctx.root.Total); name != "" {
+		return fmt.Sprintf("%s by its %s", name, classifier.GiB(*ctx.root.Total))
+	}
+	return ""
 }

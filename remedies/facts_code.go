@@ -107,11 +107,17 @@ func callsOn(ctx *Context, n int, words ...string) bool {
 
 // recomputes reports whether the failing stack passes through what recomputes a layer.
 func recomputes(ctx *Context, _ string) verdict {
-	if ctx.phase == "backward" && ctx.passesThrough("torch/utils/checkpoint.py", "core/tensor_parallel/random.py", "activation_checkpointing/checkpointing.py") {
+	if ctx.phase == "backward" && ctx.passesThrough(recomputers...) {
 		return verdict{yes, "activations are recomputed already: it failed while a layer was"}
+	}
+	if ctx.phase == "forward" && (ctx.passesThrough(recomputers...) || ctx.stackContains(12, "blocks_per_ckpt")) {
+		return verdict{yes, "activations are recomputed already: the stack passes through a checkpointed block"}
 	}
 	return verdict{}
 }
+
+// recomputers lists the files that run a part of a model without keeping its activations.
+var recomputers = []string{"torch/utils/checkpoint.py", "core/tensor_parallel/random.py", "activation_checkpointing/checkpointing.py"}
 
 // wholeGathered reports whether sharded parameters are gathered in one piece as large as the model in 16 bits.
 func wholeGathered(ctx *Context, _ string) verdict {

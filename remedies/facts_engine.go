@@ -54,7 +54,7 @@ func sleepAllocator(ctx *Context, _ string) verdict {
 
 // engineProcess reports whether an inference engine's own process failed.
 func engineProcess(ctx *Context, _ string) verdict {
-	if containsAny(strings.ToLower(ctx.root.Process), []string{"enginecore", "sglang", "vllm", "llmrayactor", "scheduler", "rolloutrayactor"}) {
+	if containsAny(strings.ToLower(ctx.root.Process), []string{"enginecore", "sglang", "vllm", "llmrayactor", "scheduler", "rolloutrayactor", "tritonserver", "llama-server", "ollama", "text-generation"}) {
 		return verdict{yes, "the engine's process " + ctx.root.Process + " failed"}
 	}
 	if isServer(programOf(ctx.run).ID) {

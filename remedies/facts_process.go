@@ -4,6 +4,9 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"oomscan/parser"
+	"oomscan/parser/traceback"
 )
 
 // severalRanks reports whether the process that failed is one of several that work together: which card each uses is set in
@@ -14,6 +17,28 @@ func severalRanks(ctx *Context, _ string) verdict {
 	}
 	if l := ctx.run.Launcher; ctx.root.Rank != nil || slices.Contains([]string{"torchrun", "accelerate", "deepspeed", "mpi", "horovod"}, l) {
 		return verdict{yes, "the process is a rank of several"}
+	}
+	return verdict{}
+}
+
+// oneHolder reports whether one process held most of the host memory, so several copies are not what filled it.
+func oneHolder(ctx *Context, _ string) verdict {
+	why := causeInput(ctx).OneHolder()
+	return verdict{truthOf(ctx.resource == "host" && why != ""), why}
+}
+
+// windows reports whether the failed process ran on Windows, by the paths in its stack.
+func windows(ctx *Context, _ string) verdict {
+	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool { return strings.Contains(f.File, `:\`) }) {
+		return verdict{yes, "the machine runs Windows"}
+	}
+	return verdict{}
+}
+
+// processKilled reports whether something ended a process: an allocation that fails in it is its own error.
+func processKilled(ctx *Context, _ string) verdict {
+	if ctx.incident.Kind == parser.HostOOM {
+		return verdict{no, "no process was killed: an allocation failed"}
 	}
 	return verdict{}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"oomscan/classifier"
+	"oomscan/parser"
 	"oomscan/parser/messages"
 )
 
@@ -70,7 +71,9 @@ func TestWhatRecomputesAlreadyNeedsNoSwitch(t *testing.T) {
 	assert.Equal(t, yes, newContext(run("trl"), in).holds("recomputes").truth)
 	a := pick(t, For(run("trl", "per_device_train_batch_size", "8"), in), "trl.gradient-checkpointing").Applies
 	assert.True(t, a != nil && !*a)
-	in.Phase = "forward" // recomputation passes through the same file, and may be what failed
+	in.Phase = "forward" // recomputation passes through the same file
+	assert.Equal(t, yes, newContext(run("trl"), in).holds("recomputes").truth)
+	in.Root.Trace = frames("/x/modeling_qwen3.py|forward|self.down_proj(")
 	assert.Equal(t, unknown, newContext(run("trl"), in).holds("recomputes").truth)
 }
 
@@ -147,4 +150,24 @@ func TestTheRanksCopiesOfTheWeightsAreHeldAgainstTheNode(t *testing.T) {
 	assert.Equal(t, yes, fits(8, 900<<30))
 	assert.Equal(t, no, fits(8, 1400<<30))
 	assert.Equal(t, unknown, fits(1, 100<<30), "one rank has no further copies")
+}
+
+// TestWhatThePlatformCannotDoIsRuledOut has a machine or a card that lacks what an item needs.
+func TestWhatThePlatformCannotDoIsRuledOut(t *testing.T) {
+	t.Parallel()
+	card := func(total float64) *classifier.Incident {
+		return with(gpuOOM("forward"), func(r *classifier.Root) { r.Total = gibs(total) })
+	}
+	for total, want := range map[float64]string{15.77: "the GPU, a V100 by its 15.77 GiB, has no bf16", 79.1: ""} {
+		a := pick(t, For(run("lightning"), card(total)), "lightning.precision")
+		assert.Equal(t, want != "", a.Applies != nil && !*a.Applies, total)
+		assert.Contains(t, a.AppliesWhy, want)
+	}
+	started := run("vllm")
+	started.Gauges = []classifier.Gauge{{Name: "vllm.eager"}}
+	assert.Equal(t, yes, newContext(started, gpuOOM("rollout")).holds("eager").truth)
+	onWindows := &classifier.Incident{Kind: parser.HostOOM, Resource: "host", Phase: "init", Root: classifier.Root{Trace: frames(`C:\x\inference.py|<module>|from_pretrained(`)}}
+	ctx := newContext(run("torch"), onWindows)
+	assert.Equal(t, yes, ctx.holds("windows").truth)
+	assert.Equal(t, no, ctx.holds("killed").truth)
 }

@@ -3,6 +3,8 @@ package remedies
 import (
 	"cmp"
 	"fmt"
+	"math"
+	"strconv"
 	"strings"
 
 	"oomscan/classifier"
@@ -58,7 +60,7 @@ func guess(ctx *Context, c *Change) string {
 	case f > 1.95 && f < 2.05:
 		factor = "twice as much"
 	default:
-		factor = fmt.Sprintf("%.1f times as much", f)
+		factor = strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) + " times as much"
 	}
 	return "The log does not show how much was missing; " + factor + " is a guess."
 }

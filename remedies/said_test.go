@@ -24,7 +24,7 @@ func TestMoreHostMemoryIsAGuessByItsOwnFactor(t *testing.T) {
 	}{
 		"a half more":      {"480G", "720G", nil, "The log does not show how much was missing; 1.5 times as much is a guess."},
 		"twice as much":    {"2Gi", "4Gi", nil, "The log does not show how much was missing; twice as much is a guess."},
-		"rounded up":       {"1Gi", "4Gi", nil, "The log does not show how much was missing; 4.0 times as much is a guess."},
+		"rounded up":       {"1Gi", "4Gi", nil, "The log does not show how much was missing; 4 times as much is a guess."},
 		"unreadable":       {"some", "4Gi", nil, "The log does not show how much was missing; this is a guess."},
 		"more than it had": {"500G", "760G", gibs(602), "It used 602.00 GiB when it was killed, and may need more."},
 		"less than it had": {"500G", "752G", gibs(400), "The log does not show how much was missing; 1.5 times as much is a guess."},

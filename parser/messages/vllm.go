@@ -435,6 +435,15 @@ func vllmGauges() []pattern.Pattern {
 			}},
 		},
 		{
+			Name:     "vllm.eager",
+			Literals: []string{"enforce-eager is enabled", "Cudagraph is disabled under eager mode"},
+			Expr:     `(?:\benforce-eager is enabled|\bCudagraph is disabled under eager mode)`,
+			Gauge:    true, Source: "vLLM, config.py: what an engine without CUDA graphs says at its start",
+			Match: lines("To see benefits of async output processing, enable CUDA graph. Since, enforce-eager is enabled, async output processor cannot be used",
+				"Cudagraph is disabled under eager mode"),
+			NoMatch: []string{"enforce_eager=True"},
+		},
+		{
 			Name:     "vllm.slept",
 			Literals: []string{"Sleep mode freed "},
 			Expr:     `Sleep mode freed (?<freed_sz>-?\d+(?:\.\d+)? ?GiB) memory, (?<used_sz>-?\d+(?:\.\d+)? ?GiB) memory is still in use`,

@@ -10,11 +10,19 @@ import (
 
 // alone names the process that held most of the memory by itself, for an unknown purpose.
 func (in *Input) alone() string {
+	if held := in.OneHolder(); held != "" {
+		return held + "; the log does not show why"
+	}
+	return ""
+}
+
+// OneHolder names the process that held most of the host memory by itself, "" if there is none.
+func (in *Input) OneHolder() string {
 	h := in.largest()
 	if h.Bytes == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s alone held %s%s; the log does not show why", h.Name, classifier.GiB(h.Bytes), of(in.HostLimit))
+	return fmt.Sprintf("%s alone held %s%s", h.Name, classifier.GiB(h.Bytes), of(in.HostLimit))
 }
 
 // of returns a limit to print after an amount, or nothing if it is unknown.

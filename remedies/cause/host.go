@@ -375,13 +375,13 @@ func sharedOut(in *Input) string {
 	return saw("HAMi refused memory beyond the container's share of the GPU", "cuda.hami")(in)
 }
 
-// tinyLimit reports that the limit is less than one training process takes.
+// tinyLimit reports that the limit is less than a program with a model takes.
 func tinyLimit(in *Input) string {
 	const least = 12 << 30
 	if !in.host() || in.EngineFailed || !in.LimitReached || in.HostLimit == nil || *in.HostLimit >= least {
 		return ""
 	}
-	return "the limit is only " + gib(in.HostLimit) + "; a training process with its data loaders usually takes more"
+	return "the limit is only " + gib(in.HostLimit) + "; a program that loads a model usually takes more"
 }
 
 // driverHolds reports that the process that hands out rollout data holds the most.

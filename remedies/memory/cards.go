@@ -26,7 +26,7 @@ var cards = []card{
 	{"H100", 80, 79.0, 79.7},
 	{"H800", 80, 79.0, 79.7},
 	{"V100", 32, 31.7, 31.8},
-	{"V100", 16, 15.7, 15.8},
+	{"V100", 16, 15.75, 15.8},
 	{"H200", 0, 139.7, 140.5},
 	{"H20", 0, 95.0, 95.6},
 	{"B200", 0, 178.0, 179.2},
@@ -72,6 +72,19 @@ func CardSize(run *classifier.Run, in *classifier.Incident) (size Interval, name
 		}
 	}
 	return size, name, ok
+}
+
+// beforeBF16 lists cards whose hardware has no bf16, and that their capacity alone identifies.
+var beforeBF16 = []string{"V100", "T4"}
+
+// WithoutBF16 returns the name of a card that cannot compute in bf16, by its capacity; "" for others.
+func WithoutBF16(total int64) string {
+	for _, c := range cards {
+		if gib := float64(total) / (1 << 30); slices.Contains(beforeBF16, c.name) && gib >= c.low && gib <= c.high {
+			return "a " + c.name
+		}
+	}
+	return ""
 }
 
 // amounts matches sizes of memory as users write them: 80GiB, 141 GB, 1.5T.
