@@ -197,7 +197,7 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 		return v.why
 	}
 	if v := ctx.holds("images"); v.truth == yes && slices.Contains(logitsTopics, it.Topic) {
-		return "it failed on images, which have no logits"
+		return "it failed on the images, before any logits"
 	}
 	if why := engineUntouched(ctx, it.Topic, changes); why != "" {
 		return why

@@ -76,7 +76,7 @@ var levers = []lever{
 	{id: "engine-tp", topics: []string{"engine-tp"}, keys: []string{"tensor_parallel_size", "tp_size", "rollout_num_gpus_per_engine", "inference_tp_size"}, way: "up", costs: "more GPUs per engine"},
 	{id: "engine-length", topics: []string{"engine-max-len"}, keys: []string{"max_model_len", "context_length", "max_seq_len_to_capture", "session_len", "n_ctx"}, way: "down", costs: "longer sequences are truncated or refused"},
 	{id: "engine-total", topics: []string{"engine-total-tokens"}, keys: []string{"max_batch_total_tokens"}, way: "down", costs: "fewer requests at once"},
-	{id: "engine-seqs", topics: []string{"engine-max-seqs", "concurrency"}, keys: []string{"max_num_seqs", "max_running_requests", "max_batch_size"}, way: "down", costs: "fewer sequences at once"},
+	{id: "engine-seqs", topics: []string{"engine-max-seqs", "concurrency"}, keys: []string{"max_num_seqs", "max_running_requests", "max_batch_size"}, way: "down", costs: "lower throughput"},
 	{id: "engine-chunk", topics: []string{"engine-prefill-chunk"}, keys: []string{"max_num_batched_tokens", "chunked_prefill_size", "max_prefill_token", "max_batch_prefill_tokens", "max_num_tokens"}, way: "down", costs: "slower prefill"},
 	{id: "engine-instances", topics: []string{"engine-instances"}, costs: "fewer requests at once"},
 	{id: "engine-models", topics: []string{"engine-models"}, costs: "the other models are loaded on request"},

@@ -165,7 +165,7 @@ var training = []hypothesis{
 			if in.host() {
 				return "the evaluation moves the logits of all its batches to host RAM", nil
 			}
-			return productFigure("logits", "tokens x vocabulary")(in)
+			return productFigure("logits")(in)
 		},
 	},
 	{
@@ -183,7 +183,7 @@ var training = []hypothesis{
 			{sign, both(fallback, (*Input).gpu)},
 			{proof, both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })}, // fused kernels ask for no more than their output
 		},
-		figure: productFigure("attention scores built in full", "heads x length x length"),
+		figure: productFigure("attention scores built in full"),
 	},
 	{
 		id: "moe_imbalance",
@@ -383,7 +383,7 @@ func batchOfTensor(in *Input) string {
 
 // keepsActivations reports that recomputation is off.
 func keepsActivations(in *Input) string {
-	why := is(", so every layer keeps its own", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing"}, "false", "none")(in)
+	why := is(", so every layer keeps its activations", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing"}, "false", "none")(in)
 	return why[strings.LastIndexByte(why[:max(strings.IndexByte(why, ' '), 0)], '.')+1:]
 }
 
@@ -422,11 +422,11 @@ func (in *Input) microBatch() string {
 }
 
 // productFigure is requestFigure for a tensor whose size is a product of unknown factors.
-func productFigure(tensor, factors string) func(in *Input) (string, *int64) {
+func productFigure(tensor string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
-		text := tensor + " (" + factors + ")"
+		text := tensor
 		if in.Requested != nil && *in.Requested > 0 {
-			text = tensor + ": " + factors + " = " + gib(in.Requested)
+			text += ", " + gib(in.Requested) + " in one request"
 		}
 		return requestFigure(text)(in)
 	}

@@ -9,7 +9,7 @@ const (
 	wordConfirm     = "CONFIRM FIRST"
 	wordTry         = "TRY THIS FIRST"
 	wordTrySuspect  = "IF IT WAS MEMORY, TRY THIS FIRST"
-	wordTrySurvived = "SO THAT IT DOES NOT HAPPEN AGAIN"
+	wordTrySurvived = "TO AVOID IT NEXT TIME"
 	wordInstead     = "OR INSTEAD"
 	wordHolders     = "WHO HELD IT"
 	wordEvidence    = "EVIDENCE"
