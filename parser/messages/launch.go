@@ -128,7 +128,7 @@ func launchApplications() []pattern.Pattern {
 		application("diffusers", "diffusers 0.10-0.35, examples/*/train_*.py",
 			`\btrain_(?:dreambooth|text_to_image|controlnet|unconditional|instruct_pix2pix|t2i_adapter|custom_diffusion)(?:_\w{1,30})?\.py\b`,
 			[]string{"train_dreambooth", "train_text_to_image", "train_controlnet", "train_unconditional", "train_instruct_pix2pix", "train_t2i_adapter", "train_custom_diffusion"},
-			"+ accelerate launch train_text_to_image.py --use_ema --resolution=512", `  File "/home/u/diffusers/examples/dreambooth/train_dreambooth_lora_sdxl.py", line 884, in main`),
+			"+ accelerate launch train_text_to_image.py --use_ema --resolution=512", "+ python /home/u/diffusers/examples/dreambooth/train_dreambooth_lora_sdxl.py --resolution=1024"),
 		application("roll", "ROLL 0.1-0.3, examples/start_rlvr_pipeline.py",
 			`\bstart_(?:rlvr|agentic|dpo|sft|distill|reward_fl)\w{0,20}_pipeline\b|\broll\.(?:pipeline|distributed)\.\w`,
 			[]string{"start_rlvr", "start_agentic", "start_dpo", "start_sft", "start_distill", "start_reward_fl", "roll.pipeline.", "roll.distributed."},
