@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser"
 	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
@@ -47,7 +48,9 @@ func otherAllocator(ctx *Context, _ string) verdict {
 		return verdict{yes, p.Name + " has its own allocator"}
 	}
 	said := slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(ctx.root.Pattern, prefix) })
-	if said && !classifier.IsTorch(ctx.run.Framework) {
+	// A driver's error with no trace of PyTorch is that of a library such as XGBoost, cuDF or FAISS.
+	bare := ctx.incident.Kind == parser.GPUDriverOOM && ctx.run.Framework == "unknown" && !ctx.stackContains(80, "torch") && !ctx.messageContains("torch")
+	if (said || bare) && !classifier.IsTorch(ctx.run.Framework) {
 		return verdict{yes, "the allocator that failed is not PyTorch's"}
 	}
 	return verdict{no, "PyTorch allocates the memory"}

@@ -244,6 +244,11 @@ func inNoGrad(ctx *Context, _ string) verdict {
 	if ctx.stackContains(60, "no_grad", "inference_mode") {
 		return verdict{yes, "gradients are off already"}
 	}
+	if t := ctx.root.Trace; t != nil && ctx.work.untrained() && !slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {
+		return !strings.Contains(slashed(f.File), "-packages/") && !strings.Contains(slashed(f.File), "/bin/")
+	}) {
+		return verdict{yes, "an installed program infers, not code of one's own"}
+	}
 	if ctx.work.what == servingWork || ctx.work.untrained() && (ctx.passesThrough(withoutGradients...) || ctx.passesThrough(inferenceFiles...)) {
 		return verdict{yes, "gradients are off already"}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"oomscan/classifier"
 	"oomscan/parser/traceback"
@@ -150,16 +151,23 @@ func statesReturn(ctx *Context, _ string) verdict {
 	return verdict{truthOf(returns), p.Name + " loads offloaded states back onto the card for the update"}
 }
 
-// batchNames are other names of the batch size in scripts.
-var batchNames = []string{
-	"*batch_size", "*ims_per_batch", "*batchsize", "samples_per_gpu",
-	"device_batch_size", "ims_per_batch", "samples_per_gpu", "imgs_per_gpu", "images_per_gpu", "batch_size_training", "batch_size_per_gpu", "batch_size_per_device", "per_gpu_batch_size",
-	"per_gpu_train_batch_size", "train_batch_size", "bs", "max_tokens", "tokens_per_batch", "max_duration", "batch_duration", "batch_bins", "device_train_microbatch_size", "pp_microbatch_size", "batch",
-}
+// batchNames are the names of the batch in scripts: those of the fixes that make it smaller.
+var batchNames = sync.OnceValue(func() []string {
+	var out []string
+	for _, id := range []string{"cause.batch-size", "cause.batch-named", "cause.batch-per-card", "cause.micro-batch", "cause.token-named"} {
+		for _, p := range fixes().item(id).Parameters {
+			out = append(out, p.Key)
+			for _, sp := range p.Spellings {
+				out = append(out, sp.Key)
+			}
+		}
+	}
+	return out
+})
 
 // scriptBatch reports whether a training script of its own failed whose batch size is not in the log.
 func scriptBatch(ctx *Context, _ string) verdict {
-	if p := programOf(ctx.run).ID; p != "" && p != "torch" || ctx.work.untrained() || slices.ContainsFunc(batchNames, func(k string) bool { return isSet(ctx, k).truth == yes }) || slices.ContainsFunc(ctx.request, func(e memory.Explanation) bool { return e.Seen && e.What == "activations" }) {
+	if p := programOf(ctx.run).ID; p != "" && p != "torch" || ctx.work.untrained() || slices.ContainsFunc(batchNames(), func(k string) bool { return isSet(ctx, k).truth == yes }) || slices.ContainsFunc(ctx.request, func(e memory.Explanation) bool { return e.Seen && e.What == "activations" }) {
 		return verdict{no, "not a script with a batch of unknown size"}
 	}
 	return batchUnknown(ctx, "")

@@ -158,6 +158,7 @@ var attacks = map[string][]string{
 	"host_load":              {"dtype", "lazy-load", "host-limit", "host-node", "host-cache", "offload-off"},
 	"loader_workers":         {"data-cache", "pinning", "workers", "writer-batch", "host-limit", "ray-tasks", "host-node"},
 	"shm":                    {"shm-size", "object-store", "workers"},
+	"unknown":                {"micro-batch", "token-budget", "pieces"},
 	"limit_too_small":        {"gpu-share", "host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off", "malloc"},
 }
 

@@ -224,12 +224,19 @@ func side(q *paramQuery) proposedValue {
 	to, low := make([]string, len(parts)), q.least()
 	for i, part := range parts {
 		n, ok := parseInt(part)
-		if !ok || n <= low || n > 1<<20 {
+		if !ok || n > 1<<20 {
 			return proposedValue{}
+		}
+		if n <= low {
+			return atBound("%s is %s, which is no size of an image to lower", q.p.Key, q.cur)
 		}
 		to[i] = itoa(max(int64(float64(n)*ratio)/step*step, low))
 	}
-	v := proposedValue{to: strings.Join(to, ", "), how: fmt.Sprintf("%s, in steps of %d: the %s decides", how, step, what)}
+	sep := ","
+	if strings.Contains(q.cur, ", ") {
+		sep = ", "
+	}
+	v := proposedValue{to: strings.Join(to, sep), how: fmt.Sprintf("%s, in steps of %d: the %s decides", how, step, what)}
 	if open := q.cur[:1]; open == "(" || open == "[" {
 		v.to = open + v.to + q.cur[len(q.cur)-1:]
 	}

@@ -13,6 +13,7 @@ func TestProgramsWithoutAGuideAreToldOfTheirOwnSettings(t *testing.T) {
 	t.Parallel()
 	const (
 		conv = "torch/nn/modules/conv.py|_conv_forward|return F.conv2d(input, weight, bias, self.stride,"
+		site = "/opt/lib/python3.11/site-packages/"
 		attn = "/w/net/block.py|forward|x = self.fc2(self.act(self.fc1(x)))"
 	)
 	train := func(files ...string) []string {
@@ -49,6 +50,12 @@ func TestProgramsWithoutAGuideAreToldOfTheirOwnSettings(t *testing.T) {
 		{"a diarizer", "pipeline:\n  embedding_batch_size: 32\n  segmentation: powerset\n", "pipeline.embedding_batch_size=16", "", "", infer(attn), false},
 		{"a detector", "Namespace(batch_size=64, img_size=1280, weights='best.pt')\n", "batch_size=32", "Namespace(batch_size=1, img_size=1280, weights='best.pt')\n", "img_size=896", infer(conv), false},
 		{"an upscaler", "Namespace(batch_size=8, tile_size=512, scale=4)\n", "batch_size=4", "Namespace(batch_size=1, tile_size=512, scale=4)\n", "tile_size=352", infer(conv), false},
+		{"nanochat", "Tokens / micro-batch / rank: 32 x 2048 = 65,536\n", "device_batch_size=16", "", "", train(attn), true},
+		{"StyleGAN", "Training options:\n{\n  \"batch_size\": 32,\n  \"batch_gpu\": 8\n}\n", "batch_gpu=4", "", "", train(conv), true},
+		{"nerfstudio", "$ ns-train nerfacto --pipeline.datamanager.train-num-rays-per-batch 16384\n", "pipeline.datamanager.train-num-rays-per-batch=8192", "", "", train(attn), true},
+		{"timm's command", "$ python train.py /d --model vit -b 64 -j 8\n", "b=32", "", "", train(attn), true},
+		{"Segment Anything", "$ python amg.py --points-per-batch 64\n", "points-per-batch=32", "", "", infer(conv), false},
+		{"an installed folder of proteins", "$ esm-fold -i s.fasta --max-tokens-per-batch 4096\n", "max-tokens-per-batch=2048", "", "", []string{site + "esm/scripts/fold.py|<module>|run()", "torch/utils/_contextlib.py|decorate_context|return func(*args, **kwargs)", site + "esm/fold.py|forward|x = self.up(x)"}, false},
 	} {
 		for column, log := range map[string]string{"its batch": p.batch, "one sample": p.one, "nothing": "start\n"} {
 			if log == "" {
@@ -71,6 +78,23 @@ func TestProgramsWithoutAGuideAreToldOfTheirOwnSettings(t *testing.T) {
 					}
 				}
 			})
+		}
+	}
+}
+
+// TestLibrariesWithAllocatorsOfTheirOwn covers failures without a trace of PyTorch: what trains a network is no advice there.
+func TestLibrariesWithAllocatorsOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	for first, message := range map[string]string{
+		"max_bin=512":   "params: {'max_bin': 1024, 'max_depth': 12}\nxgboost.core.XGBoostError: [10:00:05] /w/src/common/device_helpers.cuh:431: Memory allocation error on worker 0: bad_alloc: cudaErrorMemoryAllocation: out of memory",
+		"CUDF_SPILL=on": "MemoryError: std::bad_alloc: out_of_memory: CUDA error at: /w/include/rmm/mr/device/cuda_memory_resource.hpp:60: cudaErrorMemoryAllocation out of memory",
+		"useFloat16=co = faiss.GpuMultipleClonerOptions(); co.useFloat16 = True; co.shard = True": "RuntimeError: Error in virtual void* faiss::gpu::StandardGpuResourcesImpl::allocMemory(const AllocRequest&) at /w/StandardGpuResources.cpp:452: Error: 'err == cudaSuccess' failed: StandardGpuResources: alloc fail type IVFLists dev 0 space Device stream 0x0 size 41943040000 bytes (cudaMalloc error out of memory [2])",
+	} {
+		a := For(incidentOf(t, message+"\n"))
+		assert.Equal(t, first, firstChange(a))
+		for i := range a.Remedies {
+			assert.NotContains(t, a.Remedies[i].Title, "ptimizer")
+			assert.NotContains(t, a.Remedies[i].Title, "Recompute")
 		}
 	}
 }

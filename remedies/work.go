@@ -47,7 +47,7 @@ var (
 )
 
 var (
-	evaluationFrames = []string{"evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate", " validate ", "validate ", "evaluate "}
+	evaluationFrames = []string{"evaluation_loop", "prediction_step", "nested_gather", "validation_step", "_maybe_log_save_evaluate", " validate ", "validate ", "evaluate ", "sliding_window_inference "}
 	// serverFiles are parts of the paths of servers and of web frameworks.
 	serverFiles = []string{"/starlette/", "/fastapi/", "/uvicorn/", "/gradio/", "/flask/", "/streamlit/", "/ray/serve/", "/bentoml/", "/litserve/", "/ts/torch_handler/", "/serve/", "/server/", "/api_server"}
 	// pipelineFiles are parts of the paths of libraries that use a model without training it. Most turn gradients off.

@@ -77,7 +77,7 @@ func findCommand(s string) (string, bool) {
 		for word != "" && (word[0] == '\'' || word[0] == '"' || word[0] == '`' || word[0] == '(') {
 			word = word[1:]
 		}
-		if program(word) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], `-=\`) && !isMentioned(word, s[end:]) {
+		if (program(word) && !isMentioned(word, s[end:]) || prompted(s[:start], word, s[end:])) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], `-=\`) {
 			rest := s[start:]
 			if from >= 0 {
 				rest = s[from:]
@@ -119,6 +119,21 @@ func program(word string) bool {
 	return programs[base] || (len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")))
 }
 
+// prompted reports whether a word behind a shell's prompt is a program with a flag of a known setting, such as nerfstudio's ns-train.
+func prompted(prefix, word, rest string) bool {
+	prefix = strings.TrimRight(prefix, " ")
+	if !strings.HasSuffix(prefix, "$") && prefix != "+" || len(word) < 3 || !isName(baseOf(word)) {
+		return false
+	}
+	for _, w := range strings.Fields(rest) {
+		name, _, _ := strings.Cut(w, "=")
+		if flag, long := strings.CutPrefix(name, "--"); long && isName(flag) && isKnown(flag) {
+			return true
+		}
+	}
+	return false
+}
+
 // baseOf returns the last element of a path.
 func baseOf(word string) string { return word[strings.LastIndexAny(word, `/\`)+1:] }
 
@@ -154,7 +169,7 @@ func atCommand(prefix string) bool {
 		}
 	}
 	fields := strings.Fields(t)
-	if last := fields[len(fields)-1]; last == "%" || last == "❯" || fields[0] == "➜" && len(fields) <= 4 {
+	if last := fields[len(fields)-1]; last == "+" || last == "%" || last == "❯" || fields[0] == "➜" && len(fields) <= 4 {
 		return true // zsh: `mats@mbp run % python`, `➜  run git:(main) ✗ python`
 	}
 	if prompts[fields[0]] || openers[fields[0]] {
@@ -225,6 +240,7 @@ type flagParser struct {
 	flag, value string // the current flag
 	flagLine    int    // its line
 	program     bool   // the program's name has been read: assignments after it are its arguments
+	script      bool   // a script has been named: its -b is the batch, its -j the workers
 	letters     bool   // single-letter flags of this program may concern memory
 	single      bool   // a flag of this program takes one value; the image follows
 	reported    bool
@@ -285,6 +301,7 @@ func (w *flagParser) word(r *Reader, word string) {
 		w.end(r)
 		w.program = true
 		base := baseOf(word)
+		w.script = w.script || strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")
 		w.letters, w.single = strings.HasPrefix(base, "llama-"), base == "docker" || base == "podman"
 	case w.flag != "" && w.value == "":
 		w.value = word
@@ -301,7 +318,7 @@ func (w *flagParser) isFlag(word string) bool {
 	if !strings.HasPrefix(name, "-") || !isName(strings.TrimLeft(name, "-")) {
 		return false
 	}
-	return w.form == Sbatch || w.letters || len(word) > 2 && (word[1] == '-' || len(word) <= 6)
+	return w.form == Sbatch || w.letters || w.script && (name == "-b" || name == "-j") || len(word) > 2 && (word[1] == '-' || len(word) <= 6)
 }
 
 // override reports whether a word is Hydra's `a.b=1`, possibly with a prefix.

@@ -95,11 +95,6 @@ var dialects = [...]dialect{
 		want:   []string{"Instantaneous batch size per device=8", "Batch size per device=2", "Gradient Accumulation steps=4"},
 	},
 	{
-		name: "sizes in a sentence", read: (*Reader).sentence,
-		sample: "Trainer is initialized with local batch size 4, global batch size 32, gradient accumulation steps 1, sequence length 4096, total steps 3000",
-		want:   []string{"local_batch_size=4", "global_batch_size=32", "gradient_accumulation_steps=1", "sequence_length=4096"},
-	},
-	{
 		name: "job script's banner", read: (*Reader).banner,
 		sample: "Memory requested: 96G",
 		want:   []string{"Memory requested=96G"},
@@ -118,6 +113,15 @@ var dialects = [...]dialect{
 		name: "YAML", read: (*Reader).startYAML,
 		sample: "actor:\n  lr: 1e-06\n  path: /m",
 		want:   []string{"actor.lr=1e-06", "actor.path=/m"},
+	},
+	{
+		name: "sizes in a sentence", read: (*Reader).sentence,
+		sample: "Tokens / micro-batch / rank: 32 x 2048 = 65,536\n| INFO | fairseq_cli.train | max tokens per device = None and max sentences per device = 16\n" +
+			"Trainer is initialized with local batch size 4, global batch size 32, gradient accumulation steps 1, sequence length 4096, total steps 3000",
+		want: []string{
+			"device_batch_size=32", "max_seq_len=2048", "max_tokens=None", "max_sentences=16",
+			"local_batch_size=4", "global_batch_size=32", "gradient_accumulation_steps=1", "sequence_length=4096",
+		},
 	},
 	{
 		name: "pairs in free text", read: (*Reader).pairs,

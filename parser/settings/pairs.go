@@ -77,7 +77,7 @@ func (r *Reader) pairs(text []byte) bool {
 // block_size = 256`.
 func (r *Reader) assignment(s string) bool {
 	s, _, _ = strings.Cut(s, " #")
-	s = strings.TrimLeft(strings.TrimSpace(s), "-*> ")
+	s = strings.TrimLeft(strings.TrimSpace(s), "-*>| ")
 	name, value, ok := strings.Cut(s, " = ")
 	if !ok {
 		name, value, ok = strings.Cut(s, ": ")

@@ -249,6 +249,30 @@ func TestForms(t *testing.T) {
 			want: []string{"command --bs=8", "command --ga=2", "command --batch_size=2", "command --lr=1e-5", "command --warmup=7"},
 		},
 		{
+			name: "command at a prompt, of any program with a known flag",
+			log: "$ ns-train nerfacto --data d --pipeline.datamanager.train-num-rays-per-batch 16384\n+ whisperx a.mp3 --batch_size 32\n10.0.0.3 [3] + python /x/train.py --max-sentences=16\n" +
+				"$ grep -r --include notes.txt batch\nwe ran whisperx with --batch_size 32\ncost: 5$ a --batch_size",
+			want: []string{
+				"command --data=d", "command --pipeline.datamanager.train-num-rays-per-batch=16384", "command --batch_size=32", "command --max-sentences=16",
+			},
+		},
+		{
+			name: "short options of a script",
+			log:  "$ ./distributed_train.sh 4 /d --model vit -b 64 -j 8\n$ python -b 7 x.py -m 5 -b 32\nsbatch -b 10 job.slurm --mem 4G",
+			want: []string{"command --model=vit", "command -b=64", "command -j=8", "command -b=32", "command --mem=4G"},
+		},
+		{
+			name: "nested JSON under a label on a line of its own",
+			log:  "Training options:\n{\n  \"G_kwargs\": {\n    \"class_name\": \"a.B\"\n  },\n  \"batch_gpu\": 8\n}",
+			want: []string{"json G_kwargs.class_name=a.B", "json batch_gpu=8"},
+		},
+		{
+			name: "sizes in a sentence",
+			log: " | > batch_size: 48\nmax tokens per GPU = 4096 and max sentences per GPU = None\n" +
+				"Tokens / micro-batch: 524,288\nmax tokens per GPU reached",
+			want: []string{"pairs batch_size=48", "pairs max_tokens=4096", "pairs max_sentences=None"},
+		},
+		{
 			name: "command behind a label",
 			log:  "Launch command: python3 -m sglang.launch_server --model-path /m -tp 2 --mem-fraction-static 0.8 ",
 			want: []string{"command --model-path=/m", "command -tp=2", "command --mem-fraction-static=0.8"},

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"oomscan/parser/ascii"
-	"oomscan/parser/lazyre"
 )
 
 // table reads Megatron's argument table between its frame lines. Names of 48 bytes or more have no dots, only blanks
@@ -197,24 +196,6 @@ func (r *Reader) trainer(text []byte) bool {
 		}
 	}
 	return found
-}
-
-// sizeInWords matches a size that a sentence names.
-var sizeInWords = lazyre.New(`\b((?:(?:local|global|micro|train|eval|device) )?batch size|gradient accumulation steps|sequence length):? (\d{1,9})(?:[,.;]|$)`)
-
-// sentence reads a sentence that lists sizes: one alone may be about anything.
-func (r *Reader) sentence(text []byte) bool {
-	if !bytes.Contains(text, batchSize) {
-		return false
-	}
-	sizes := sizeInWords().FindAllSubmatch(text, 8)
-	if len(sizes) < 2 {
-		return false
-	}
-	for _, m := range sizes {
-		r.emit(strings.ReplaceAll(string(m[1]), " ", "_"), string(m[2]), r.line, Pairs)
-	}
-	return true
 }
 
 // banner reads a job script's banner of requested resources.

@@ -10,7 +10,7 @@ var metricKeys = set(`
 	act_loss num_tokens mean_token_accuracy train_runtime train_samples_per_second eval_runtime consumed_samples allocated
 	reserved max_allocated max_reserved max_memory_allocated peak max_mem used free available usage percent rss vms alloc
 	cached avail pid ppid uid gid tid exitcode exit_code exit_status returncode signal errno status error_file traceback
-	actor_id class_name node_id worker_id task_id job_id lease_id object_id timestamp ts asctime levelname level severity
+	actor_id node_id worker_id task_id job_id lease_id object_id timestamp ts asctime levelname level severity
 	message msg log stream logger seqnum optype numelin numelout constraint cpuset nodemask oom_memcg task_memcg gfp_mask
 	order oom_score_adj git-hash warning error info note commhash file line op_name op_type source_file source_line busid
 	cudadev nranks`)
@@ -33,7 +33,8 @@ var knownSettings = set(`
 	load_in_4bit load_in_8bit optim optimizer num_generations n_samples lora_rank lora_r cache shm_size world_size
 	nproc_per_node bucket_size bucket_megabytes buffer_size hidden_size num_layers n_layers vocab_size d_model n_ctx n_batch
 	n_ubatch n_gpu_layers kv_size samples_per_gpu workers_per_gpu attn_implementation attention_backend flash_attn use_cache
-	torch_compile compile`)
+	torch_compile compile per_batch per_chunk batch_gpu crop_size tile_size roi_size chunk_size max_sentences
+	max_duration batch_bins batch_duration accum_iter diffusion_samples n_envs`)
 
 func set(list string) map[string]bool {
 	m := make(map[string]bool)

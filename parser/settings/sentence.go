@@ -1,0 +1,54 @@
+package settings
+
+import (
+	"bytes"
+	"regexp"
+	"strings"
+
+	"oomscan/parser/lazyre"
+)
+
+// sentences are messages in which a program names the sizes of its batches but not the settings.
+var sentences = []struct {
+	literal string
+	expr    func() *regexp.Regexp
+	keys    []string // of the expression's groups
+}{
+	// nanochat (scripts/base_train.py)
+	{"micro-batch / rank: ", lazyre.New(`micro-batch / rank: ([0-9]{1,9}) x ([0-9]{1,9}) = `), []string{"device_batch_size", "max_seq_len"}},
+	// fairseq (fairseq_cli/train.py)
+	{"max tokens per ", lazyre.New(`max tokens per (?:GPU|device) = (\w{1,20}) and (?:max sentences|batch size) per (?:GPU|device) = (\w{1,20})`), []string{"max_tokens", "max_sentences"}},
+}
+
+// sentence reads a message with settings in words.
+func (r *Reader) sentence(text []byte) bool {
+	for i := range sentences {
+		if s := &sentences[i]; bytes.Contains(text, []byte(s.literal)) {
+			if m := s.expr().FindSubmatch(text[:min(len(text), 4*MaxValue)]); m != nil {
+				for j, key := range s.keys {
+					r.report(Pair{Key: key, Value: string(m[j+1]), Line: r.line, Form: Pairs})
+				}
+				return true
+			}
+		}
+	}
+	return r.sizes(text)
+}
+
+// sizeInWords matches a size that a sentence names.
+var sizeInWords = lazyre.New(`\b((?:(?:local|global|micro|train|eval|device) )?batch size|gradient accumulation steps|sequence length):? (\d{1,9})(?:[,.;]|$)`)
+
+// sizes reads a sentence that lists sizes, as TorchTitan prints them: one alone may be about anything.
+func (r *Reader) sizes(text []byte) bool {
+	if !bytes.Contains(text, batchSize) {
+		return false
+	}
+	sizes := sizeInWords().FindAllSubmatch(text, 8)
+	if len(sizes) < 2 {
+		return false
+	}
+	for _, m := range sizes {
+		r.emit(strings.ReplaceAll(string(m[1]), " ", "_"), string(m[2]), r.line, Pairs)
+	}
+	return true
+}
