@@ -49,7 +49,7 @@ func otherAllocator(ctx *Context, _ string) verdict {
 	}
 	said := slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(ctx.root.Pattern, prefix) })
 	// A driver's error with no trace of PyTorch is that of a library such as XGBoost, cuDF or FAISS.
-	bare := ctx.incident.Kind == parser.GPUDriverOOM && ctx.run.Framework == "unknown" && !ctx.stackContains(80, "torch") && !ctx.messageContains("torch")
+	bare := ctx.incident.Kind == parser.GPUDriverOOM && p.ID == "" && !ctx.stackContains(80, "torch") && !ctx.messageContains("torch")
 	if (said || bare) && !classifier.IsTorch(ctx.run.Framework) {
 		return verdict{yes, "the allocator that failed is not PyTorch's"}
 	}

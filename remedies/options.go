@@ -247,7 +247,11 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if o.Text = textOf(ctx, &o.Proposal, &result); o.Text == "" && e.why != "" {
 		o.Text = sentence(e.why)
 	}
-	if o.class = classOf(ctx, a, &o.Proposal, o.lever); adapts {
+	o.class = classOf(ctx, a, &o.Proposal, o.lever)
+	if o.lever == "offload-off" && !ctx.setup.CardBytes.Known && slices.ContainsFunc(a.Changes, func(c Change) bool { return strings.Contains(c.Key, "optim") }) {
+		o.class = max(o.class, withoutValue) // the states are the most that a card may be given back
+	}
+	if adapts {
 		o.class, o.supported = max(o.class, withoutValue), false
 	}
 	if shareOfFree(ctx) && slices.ContainsFunc(a.Changes, func(c Change) bool { return strings.HasSuffix(lastWord(c.Key), "utilization") }) {

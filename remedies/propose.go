@@ -141,7 +141,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		now.from = nil // that of the checkpoint, not of what was loaded
 	}
 	found := now.from != nil
-	if p.Found && (!found || p.Direction != "set" && isNone(*now.from)) {
+	if p.Found && (!found || p.Direction != "set" && (isNone(*now.from) || strings.HasPrefix(*now.from, "-"))) { // -1: the program decides
 		return change{}, false
 	}
 	c := change{parameter: p, Change: Change{Key: now.key, From: now.from, Direction: p.Direction, Syntax: now.syntax}}

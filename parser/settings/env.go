@@ -17,6 +17,9 @@ func (r *Reader) environment(text []byte) bool {
 		}
 		s = s[1:]
 	}
+	if prompt, after, ok := strings.Cut(s, "export "); ok && len(prompt) < 80 && (strings.HasSuffix(prompt, "$ ") || strings.HasSuffix(prompt, "# ") && strings.Contains(prompt, "@")) {
+		s = "export " + after // behind a prompt
+	}
 	rest, exported := s, false
 	for _, p := range []string{"export ", "declare -x ", "declare -gx ", "setenv "} {
 		if after, ok := strings.CutPrefix(s, p); ok {

@@ -111,7 +111,7 @@ func (in *Input) training() bool {
 
 // loading reports whether weights were being created or read.
 func (in *Input) loading() bool {
-	return in.Phase == "init" && (in.Place == memory.Weights || in.passes(80, loaders...) || containsAny(in.Text, []string{"loading checkpoint shards", "loading safetensors"}))
+	return in.Phase == "init" && (in.Place == memory.Weights || in.passes(80, loaders...) || containsAny(in.Text+in.Stage, []string{"loading checkpoint shards", "loading safetensors"}))
 }
 
 var loaders = []string{

@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"oomscan/classifier"
@@ -151,11 +152,39 @@ func keepsData(in *Input) string {
 	if !in.host() {
 		return ""
 	}
+	if key, v, ok := in.Setting("cache_rate"); ok { // of MONAI's CacheDataset
+		if rate, err := strconv.ParseFloat(v, 64); err == nil && rate > 0 {
+			return fmt.Sprintf("%s is %s: that share of the dataset is kept in host memory", key, v)
+		}
+	}
+	if key, _, _ := in.Setting("cache_latents"); in.on("cache_latents") && !in.on("cache_latents_to_disk") {
+		return key + " keeps the latents of all images in host memory"
+	}
 	for _, k := range inMemoryKeys {
 		key, v, ok := in.Setting(k)
 		if v = strings.ToLower(strings.Trim(v, `"' `)); ok && (in.on(k) || v == "ram" || v == "memory") {
 			return fmt.Sprintf("%s is %s: the dataset is kept in host memory", key, v)
 		}
+	}
+	return ""
+}
+
+// sampleBuffers lists the settings of the number of samples that wait in host memory: to be shuffled, or to be replayed.
+var sampleBuffers = []string{"shuffle_buffer_size", "shuffle_buffer", "replay_buffer_size", "replay_size", "buffer_size"}
+
+// keepsSamples reports that a large buffer of samples is kept in host memory. DeepSpeed's buffer_size of an offload is in bytes.
+func keepsSamples(in *Input) string {
+	key, v, ok := in.Setting(sampleBuffers...)
+	if n, err := strconv.ParseInt(v, 10, 64); !ok || err != nil || n < 1000 || n > 100e6 || !in.host() || in.Backend == "deepspeed" {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s: as many samples wait in host memory", key, v)
+}
+
+// numaCopies reports that KTransformers keeps the experts once for each NUMA node.
+func numaCopies(in *Input) string {
+	if key, v, ok := in.Setting("USE_NUMA"); ok && v == "1" && in.host() {
+		return fmt.Sprintf("%s is %s: each NUMA node holds its own copy of the experts", key, v)
 	}
 	return ""
 }

@@ -1,0 +1,35 @@
+package remedies
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestWhatFillsTheHostIsTheFirstChange covers host memory of programs without a guide: the setting that keeps the data there comes
+// before a higher limit. Beside each there is a log with the same setting at a value that keeps nothing.
+func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
+	t.Parallel()
+	const killed = "Killed\n[Tue May  7 10:00:00 2024] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/user.slice/s.scope,task=python,pid=503,uid=1000\n" +
+		"[Tue May  7 10:00:00 2024] Out of memory: Killed process 503 (python) total-vm:225829120kB, anon-rss:125829120kB, file-rss:1024kB, shmem-rss:0kB, UID:1000 pgtables:20000kB oom_score_adj:0\n"
+	for name, c := range map[string]struct{ log, first, without string }{
+		"a share of the data set":    {"Namespace(cache_rate=1.0, num_workers=0)\n", "cache_rate=0.25", "Namespace(cache_rate=0.0, num_workers=0)\n"},
+		"latents":                    {"$ accelerate launch train_network.py --train_batch_size=2 --cache_latents\n", "--cache_latents_to_disk=True", "$ accelerate launch train_network.py --train_batch_size=2 --cache_latents --cache_latents_to_disk\n"},
+		"samples to shuffle":         {"Namespace(shuffle_buffer_size=100000, batch_size=8)\n", "shuffle_buffer_size=25000", "Namespace(shuffle_buffer_size=100, batch_size=8)\n"},
+		"transitions to replay":      {"Namespace(buffer_size=1000000, batch_size=32)\n", "buffer_size=250000", "Namespace(aio_buffer=1000000, batch_size=32)\n"},
+		"experts for each NUMA node": {"root@node:~/k# export USE_NUMA=1\n$ python local_chat.py --gguf_path /m\n", "USE_NUMA=0", "root@node:~/k# export USE_NUMA=0\n$ python local_chat.py --gguf_path /m\n"},
+		"processes of nnU-Net":       {"num_processes_preprocessing=4 num_processes_segmentation_export=4\n", "-npp=2", "num_processes_preprocessing=1 num_processes_segmentation_export=1\n"},
+		"tensors of a conversion":    {"$ python convert_hf_to_gguf.py /m --outtype f16 --outfile m.gguf\n", "--use-temp-file=True", "$ python convert_hf_to_gguf.py /m --verbose\n"},
+		"every rank's whole model": {
+			"fsdp_config:\n  fsdp_cpu_ram_efficient_loading: false\n  fsdp_sharding_strategy: FULL_SHARD\n  fsdp_offload_params: true\n$ accelerate launch t.py --per_device_train_batch_size 1\nLoading checkpoint shards:  75%|#######5  | 3/4 [00:35<00:11, 11.83s/it]\n",
+			"fsdp_config.fsdp_cpu_ram_efficient_loading=true",
+			"fsdp_config:\n  fsdp_cpu_ram_efficient_loading: true\n  fsdp_sharding_strategy: FULL_SHARD\n  fsdp_sync_module_states: true\n$ accelerate launch t.py --per_device_train_batch_size 1\nLoading checkpoint shards:  75%|#######5  | 3/4 [00:35<00:11, 11.83s/it]\n",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, c.first, firstChange(For(incidentOf(t, c.log+killed))))
+			assert.NotContains(t, settingsChanged(For(incidentOf(t, c.without+killed))), c.first)
+		})
+	}
+}
