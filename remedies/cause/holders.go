@@ -181,9 +181,11 @@ func keepsSamples(in *Input) string {
 	return fmt.Sprintf("%s is %s: as many samples wait in host memory", key, v)
 }
 
-// numaCopies reports that KTransformers keeps the experts once for each NUMA node.
+// numaCopies reports that KTransformers, which reads its experts from --gguf_path, keeps them once for each NUMA node. Builds of
+// PyTorch have a USE_NUMA of their own.
 func numaCopies(in *Input) string {
-	if key, v, ok := in.Setting("USE_NUMA"); ok && v == "1" && in.host() {
+	_, _, gguf := in.Setting("gguf_path")
+	if key, v, ok := in.Setting("USE_NUMA"); ok && gguf && v == "1" && in.host() {
 		return fmt.Sprintf("%s is %s: each NUMA node holds its own copy of the experts", key, v)
 	}
 	return ""
