@@ -139,7 +139,7 @@ func readingPatterns() []pattern.Pattern {
 		{
 			Name:     "reading.free",
 			Literals: []string{"Mem:   "},
-			Expr: `^Mem: {3,20}(?:(?<host_total_kib>\d{8,12})(?: +\d{1,12}){4} +(?<host_available_kib>\d{1,12})|(?<host_total_mib>\d{4,6})(?: +\d{1,6}){4} +(?<host_available_mib>\d{1,6})` +
+			Expr: `^Mem: {3,20}(?:(?<host_total_kib>\d{8,12})(?: +\d{1,12}){4} +(?<host_available_kib>\d{1,12})|(?<host_total_mib>[4-9]\d{3}|\d{5,6})(?: +\d{1,6}){4} +(?<host_available_mib>\d{1,6})` +
 				`|(?<host_total_sz>\d{1,4}(?:\.\d)?[MGT]i)(?: +\d{1,4}(?:\.\d)?[BKMGT]i?){4} +(?<host_available_sz>\d{1,4}(?:\.\d)?[MGT]i))\s*$`,
 			Gauge: true, Source: "procps free, free -m and free -h since 3.3.10: the last column is what programs can still get",
 			Match: []pattern.Sample{
@@ -147,7 +147,7 @@ func readingPatterns() []pattern.Pattern {
 				{Line: "Mem:       16308224    15340544      205824      120832      761856      574464", Want: parser.Fields{"host_total": "16699621376", "host_available": "588251136"}},
 				{Line: "Mem:           15Gi        14Gi       201Mi       118Mi       744Mi       561Mi", Want: parser.Fields{"host_total": "16106127360", "host_available": "588251136"}},
 			},
-			NoMatch: []string{"Mem:     1630822     1534054       20582       12083       76185       57446", "Mem:             15          14           0           0           0           0"},
+			NoMatch: []string{"Mem:     1630822     1534054       20582       12083       76185       57446", "Mem:             15          14           0           0           0           0", "Mem:           1007          21         958           0          27         980"},
 		},
 		{
 			Name: "reading.rss",

@@ -82,15 +82,6 @@ func checks(r *Report, in *Incident) []check {
 	case in.Kind == "host_oom":
 		return []check{{"free -g; ulimit -l", "On the node, while it runs: less available than it asks for confirms it."}}
 	}
-	var out []check
-	if deref(r.Run.Launcher) == "k8s" {
-		out = append(out, check{"kubectl describe pod POD", "OOMKilled, or an eviction for memory, confirms it."})
-	} else {
-		out = append(out, check{
-			"sacct -j " + jobID(r) + " --format=JobID,State,ExitCode,MaxRSS,ReqMem",
-			"OUT_OF_MEMORY confirms it; TIMEOUT, CANCELLED or PREEMPTED refutes it.",
-		})
-	}
 	where := "the node"
 	if h := deref(in.Root.Host); h != "" {
 		where = h
@@ -99,9 +90,16 @@ func checks(r *Report, in *Incident) []check {
 	if in.Root.PID != nil {
 		what = "pid " + strconv.Itoa(*in.Root.PID)
 	}
-	return append(out, check{
-		"dmesg -T | grep -iE 'oom-kill|killed process'", "As root on " + where + ": a line about " + what + " confirms it.",
-	})
+	kernel := check{"dmesg -T | grep -iE 'oom-kill|killed process'", "As root on " + where + ": a line about " + what + " confirms it."}
+	job := check{"sacct -j " + jobID(r) + " --format=JobID,State,ExitCode,MaxRSS,ReqMem", "OUT_OF_MEMORY confirms it; TIMEOUT, CANCELLED or PREEMPTED refutes it."}
+	switch launcher := deref(r.Run.Launcher); {
+	case launcher == "k8s":
+		return []check{{"kubectl describe pod POD", "OOMKilled, or an eviction for memory, confirms it."}, kernel}
+	case launcher == "slurm" || r.Run.JobID != nil:
+		return []check{job, kernel}
+	}
+	job.Reading = "Under Slurm: " + job.Reading
+	return []check{kernel, job}
 }
 
 // jobID is the job's id if it can be pasted into a shell, else a word in its place: it comes from a log.
