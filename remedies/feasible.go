@@ -166,6 +166,13 @@ func boundByVLLM(ctx *Context, b *feasibleRange, f float64) {
 			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s that the share lacks before any cache%s (%s)", classifier.GiB(-left), by, g.At))
 		}
 	}
+	if g, ok := memory.Reading(ctx.run, ctx.incident, "vllm.kv_tokens"); ok && b.low == 0 && !taken {
+		tokens, ok1 := g.Fields.Int("tokens")
+		each, ok2 := ctx.setup.CacheBytesPerToken()
+		if cache := float64(tokens) * each; ok1 && ok2 && tokens > 0 && cache < f*t {
+			b.atLeast(f-cache/t, fmt.Sprintf("%s x %s%s less the cache of %s tokens (%s)", fraction(f), classifier.GiB(total), by, memory.Thousands(tokens), g.At))
+		}
+	}
 	if g, ok := memory.Reading(ctx.run, ctx.incident, "vllm.usage"); ok {
 		free, ok1 := g.Fields.Int("free")
 		graphs, ok2 := g.Fields.Int("graphs")

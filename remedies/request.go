@@ -35,6 +35,9 @@ func explainRequest(ctx *Context) []memory.Explanation {
 	}
 	m := ctx.model
 	q.Inner, q.Heads, q.Shape = m.Inner, m.Heads, rankShape(ctx)
+	if ctx.stackContains(8, "experts", "/moe/") {
+		q.Inner = memory.Figure{} // a layer of experts has another width, and the tokens routed to them
+	}
 	q.Making, q.Fresh = newTensor(ctx)
 	q.Single, q.Cast = ctx.stackContains(2, "full_tensor", "_broadcast_tensors"), ctx.stackContains(2, ".to(casting_dtype", ".to(dtype", "param.to(", ".float()")
 	q.Made = madeTensor(ctx, q)

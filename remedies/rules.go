@@ -33,6 +33,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"halve":               whole(halve),
 		"halve_length":        whole(halveLength),
 		"sequences":           whole(fewerSequences),
+		"halve_size":          halveSize,
 		"quarter":             whole(quarter),
 		"halve_micro":         whole(halveMicro),
 		"halve_micro_divisor": whole(halveMicroDivisor),
@@ -163,6 +164,17 @@ func halve(q *paramQuery, n int64) proposedValue {
 	raw := n >> min(k, 62)
 	to := max(raw, low)
 	return proposedValue{to: itoa(to), how: why + fmt.Sprintf("%d / %d = %d", n, int64(1)<<min(k, 62), raw) + clamped(raw, to, "the minimum")}
+}
+
+// halveSize halves a size with or without its unit: 200 GB.
+func halveSize(q *paramQuery) proposedValue {
+	number, unit, _ := strings.Cut(q.cur, " ")
+	f, ok := parseNumber(number)
+	if !ok || f < 2 {
+		return proposedValue{}
+	}
+	to := strings.TrimSpace(fraction(math.Floor(f/2)) + " " + unit)
+	return proposedValue{to: to, how: fmt.Sprintf("%s / 2", q.cur)}
 }
 
 func clamped(raw, to int64, why string) string {

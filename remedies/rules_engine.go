@@ -35,7 +35,10 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 		}
 		return firstGuess, ", a first guess: the log does not show how much was missing"
 	}
-	base, of := shareBase(q)
+	base, of, known := shareBase(q)
+	if !known {
+		return f / 3, ", a third, as a first guess: the log does not show what the weights leave"
+	}
 	m := marginOf(*t)
 	return float64(short+m) / float64(base), fmt.Sprintf(" for %s that was missing and %s of margin%s", classifier.GiB(short), classifier.GiB(m), of)
 }
@@ -82,18 +85,18 @@ func ofWhatIsFree(key string) bool {
 	return slices.ContainsFunc(freeShares, func(k string) bool { return strings.HasSuffix(name, k) })
 }
 
-// shareBase returns what a setting is a share of: the card, or what the weights leave.
-func shareBase(q *paramQuery) (base int64, of string) {
+// shareBase returns what a setting is a share of: the card, or what the weights leave, which may be unknown.
+func shareBase(q *paramQuery) (base int64, of string, known bool) {
 	t := *q.root.Total
 	if !ofWhatIsFree(q.p.Key) {
-		return t, ""
+		return t, "", true
 	}
 	weights, how, ok := q.weightShare()
 	if !ok || weights >= 1 {
-		return t, ""
+		return 0, "", false
 	}
 	base = int64(float64(t) * (1 - weights))
-	return base, fmt.Sprintf(", of the %s that %s leave", classifier.GiB(base), how)
+	return base, fmt.Sprintf(", of the %s that %s leave", classifier.GiB(base), how), true
 }
 
 // leastShare is how little of a card an engine is told to take, and of what the weights leave.
@@ -154,10 +157,11 @@ func shareDown(q *paramQuery) proposedValue {
 		out.how += fmt.Sprintf(", not below %s (%s)", fraction(low), why)
 	}
 	if t := q.root.Total; t != nil && *t > 0 {
-		base, _ := shareBase(q)
-		freed := int64(math.Round((f - to) * float64(base)))
-		out.freed = &freed
-		out.how += fmt.Sprintf(": frees %s of %s", classifier.GiB(freed), classifier.GiB(*t))
+		if base, _, known := shareBase(q); known {
+			freed := int64(math.Round((f - to) * float64(base)))
+			out.freed = &freed
+			out.how += fmt.Sprintf(": frees %s of %s", classifier.GiB(freed), classifier.GiB(*t))
+		}
 	}
 	return out
 }

@@ -42,6 +42,9 @@ func newSettings(config map[string]classifier.Value) *settings {
 	s := &settings{byLast: make(map[string][]entry, len(config))}
 	for k, v := range config {
 		parts := split(k)
+		if parts[0] == "task_specific_params" {
+			continue // a model's defaults for pipelines: no setting of the run
+		}
 		last := parts[len(parts)-1]
 		s.byLast[last] = append(s.byLast[last], entry{key: k, parts: parts, value: v})
 	}

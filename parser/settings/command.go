@@ -160,6 +160,13 @@ func atCommand(prefix string) bool {
 	if strings.HasPrefix(t, "+") && !strings.HasPrefix(strings.TrimLeft(t, "+ "), "echo") {
 		return true
 	}
+	u := t
+	for i := strings.LastIndexAny(u, " \t"); i >= 0 && (isExport(u[i+1:]) || wrappers[u[i+1:]]); i = strings.LastIndexAny(u, " \t") {
+		u = strings.TrimRight(u[:i], " \t")
+	}
+	if strings.HasSuffix(u, "$") { // $ CUDA_VISIBLE_DEVICES=0 nohup python train.py
+		return true
+	}
 	switch t[len(t)-1] {
 	case ':', '>', '$', '=', ';', '#':
 		return !strings.HasSuffix(t, "error:")
@@ -188,6 +195,9 @@ func atCommand(prefix string) bool {
 	}
 	return true
 }
+
+// isExport reports whether a word is NAME=value, in capitals as programs read them from the environment.
+func isExport(w string) bool { return isAssignment(w) && ascii.IsUpper(w[0]) }
 
 // isAssignment reports whether a word is NAME=value with the name of an environment variable.
 func isAssignment(w string) bool {

@@ -209,6 +209,16 @@ func TestForms(t *testing.T) {
 			},
 		},
 		{
+			name: "command behind a prompt, a variable and a wrapper",
+			log:  "(base) me@box:~/run$ CUDA_VISIBLE_DEVICES=0 nohup python train.py --batch_size 8 --cutoff_len 8000",
+			want: []string{"env CUDA_VISIBLE_DEVICES=0", "command --batch_size=8", "command --cutoff_len=8000"},
+		},
+		{
+			name: "what somebody writes about a variable and a program",
+			log:  "I ran FOO=1 python train.py --batch_size 8",
+			want: nil,
+		},
+		{
 			name: "command behind variables and a wrapper",
 			log:  "CUDA_VISIBLE_DEVICES=0,1 nohup torchrun --standalone --nproc_per_node 8 train.py --fp16 2>&1 | tee log --x",
 			want: []string{"env CUDA_VISIBLE_DEVICES=0,1", "command --standalone=True", "command --nproc_per_node=8", "command --fp16=True"},

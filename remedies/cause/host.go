@@ -36,7 +36,7 @@ var host = []hypothesis{
 			{sign + 2*hint, both(is(": one rank gathers the whole state", []string{"fsdp_state_dict_type", "fsdp_final_state_dict_type", "state_dict_type"}, "full_state_dict", "full"), func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
 		},
 		excludes: []clue{both(readsCheckpoint, (*Input).gpu), readsIntoHost, mergesAdapters},
-		figure:   plain("saving gathers the full checkpoint in one process"),
+		figure:   plain("saving gathers the checkpoint in host memory"),
 	},
 	{
 		id: "loader_workers",

@@ -308,5 +308,8 @@ func optimizerFigure(in *Input) (string, *int64) {
 	if p > 0 && p < 1<<45 && in.GPUs > 1 && !in.Adapters {
 		return sized("Adam allocates its two moments in the first step: 8 bytes x %s parameters / %d GPUs", 8*p/in.GPUs, count(p), in.GPUs)
 	}
+	if in.passes(6, "_multi_tensor_", "_foreach_") {
+		return plain("the optimizer works on all parameters at once, with temporary copies of them")(in)
+	}
 	return plain("the optimizer allocates its states in its first step")(in)
 }

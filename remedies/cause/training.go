@@ -188,9 +188,8 @@ var training = []hypothesis{
 	{
 		id: "moe_imbalance",
 		evidence: []weighed{
-			{proof, both(frames(6, "the stack ends in the experts or in routing tokens to them", "moe_permute", "permute_tokens", "token_permut", "grouped_gemm", "groupedmlp", "token_dispatcher", "moe/", "moe_layer", "experts.py"), func(in *Input) bool {
-				return in.training() && (in.Rank != nil || in.GPUs > 1 || in.number(expertKeys...) > 1) && !in.passes(2, "/transformers/models/") // whose ranks hold all experts
-			})},
+			{sign, inExperts},
+			{proof - sign, both(inExperts, func(in *Input) bool { return keepsActivations(in) == "" })},
 		},
 		excludes: []clue{
 			when("there is only one GPU, which works on all tokens", func(in *Input) bool { return in.GPUs == 1 }),
@@ -383,7 +382,7 @@ func batchOfTensor(in *Input) string {
 
 // keepsActivations reports that recomputation is off.
 func keepsActivations(in *Input) string {
-	why := is(", so every layer keeps its activations", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing"}, "false", "none")(in)
+	why := is(", so every layer keeps its activations", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "recompute_granularity"}, "false", "none")(in)
 	return why[strings.LastIndexByte(why[:max(strings.IndexByte(why, ' '), 0)], '.')+1:]
 }
 
@@ -452,3 +451,8 @@ func (in *Input) tensor(text string) string {
 	}
 	return trimmed(in.Request[0].Text)
 }
+
+// inExperts reports that a rank failed in the experts' part of a layer, whose ranks get different numbers of tokens.
+var inExperts = both(frames(6, "the stack ends in the experts or in routing tokens to them", "moe_permute", "permute_tokens", "token_permut", "grouped_gemm", "groupedmlp", "token_dispatcher", "moe/", "moe_layer", "experts.py"), func(in *Input) bool {
+	return in.training() && (in.Rank != nil || in.GPUs > 1 || in.number(expertKeys...) > 1) && !in.passes(2, "/transformers/models/") // whose ranks hold all experts
+})

@@ -136,9 +136,14 @@ func (e *estimate) vllmCache(weights float64, act span) {
 	e.add("kv_cache", PoolOutside, kv, "%s x %s - %s of weights - %s of activations and what else counts", GiB(e.CardBytes.Value), factor(e.share().Value), GiB(int64(weights)), GiB(int64(used.mid)))
 }
 
+// CacheBytesPerToken returns the bytes of a token in the KV cache of one rank of the engine.
+func (s Setup) CacheBytesPerToken() (float64, bool) {
+	return kvBytesPerToken(s.Model, s.EngineTP.Or(1), s.EnginePP.Or(1), s.KVBytes.Or(2))
+}
+
 // OneSequence returns the KV cache for the longest sequence that an engine accepts. Engines do not start with less.
 func (s Setup) OneSequence() (bytes int64, how string, ok bool) {
-	each, ok := kvBytesPerToken(s.Model, s.EngineTP.Or(1), s.EnginePP.Or(1), s.KVBytes.Or(2))
+	each, ok := s.CacheBytesPerToken()
 	if !ok || !s.MaxModelLen.Known {
 		return 0, "", false
 	}

@@ -369,8 +369,12 @@ func (r *Request) tell(e *Explanation) string {
 func (r *Request) activations(size Interval) []Explanation {
 	switch {
 	case r.Place == MLP && r.Inner.Value > 0:
+		tp, ranks := int64(1), ""
+		if r.Shape != nil && r.Shape.TP > 1 {
+			tp, ranks = r.Shape.TP, fmt.Sprintf(" / %d ranks", r.Shape.TP)
+		}
 		for _, parts := range []int64{1, 2} { // gate and up may be one matrix
-			unit := r.Inner.Value * parts * 2
+			unit := max(r.Inner.Value*parts/tp, 1) * 2
 			low, high := size.count(unit)
 			if low > high || low < leastTokens || r.Limit == nil || low > r.Limit.Tokens {
 				continue
@@ -385,10 +389,10 @@ func (r *Request) activations(size Interval) []Explanation {
 			if parts == 2 {
 				wide = "2 x "
 			}
-			e.Text = fmt.Sprintf("activations of a feed-forward layer: about %s tokens x %s%s intermediate size x 2 bytes = %s.", Thousands(n), wide, r.Inner, GiB(r.Bytes))
+			e.Text = fmt.Sprintf("activations of a feed-forward layer: about %s tokens x %s%s intermediate size%s x 2 bytes = %s.", Thousands(n), wide, r.Inner, ranks, GiB(r.Bytes))
 			return []Explanation{e}
 		}
-	case r.Place == Attention && r.Heads.Value > 0 && r.Limit != nil && r.Limit.Samples > 0:
+	case (r.Place == Attention || r.Place == Unnamed && r.Tokens) && r.Heads.Value > 0 && r.Limit != nil && r.Limit.Samples > 0:
 		for _, width := range []int64{4, 2} {
 			if r.Wide == Yes && width == 2 || r.Wide == No && width == 4 {
 				continue
@@ -398,8 +402,12 @@ func (r *Request) activations(size Interval) []Explanation {
 			if low > high || low < leastTokens || r.Limit.Longest > 0 && low > r.Limit.Longest {
 				continue
 			}
+			met := r.Limit.Longest >= leastScores && low <= r.Limit.Longest && r.Limit.Longest <= high
+			if r.Place != Attention && !met { // no frame speaks for it: only the longest sample of the settings does
+				continue
+			}
 			return []Explanation{{
-				What: "attention", Seen: true, Bytes: width,
+				What: "attention", Seen: r.Place == Attention, Met: met, Bytes: width,
 				Text: fmt.Sprintf("attention scores built in full: %d samples x %s heads x %s x %s tokens x %d bytes = %s; they grow with the square of the length; flash attention never builds them.",
 					r.Limit.Samples, r.Heads, Thousands(rough(low, high)), Thousands(rough(low, high)), width, GiB(r.Bytes)),
 			}}

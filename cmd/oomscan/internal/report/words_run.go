@@ -36,7 +36,7 @@ const (
 var endingWords = map[string]string{
 	"time_limit": "the time limit was reached", "preemption": "the job was preempted", "node_failure": "a node failed", "requeue": "the job was requeued",
 	"hardware": "a hardware error", "disk_full": "the disk is full", "quota": "the disk quota is used up", "exception": "a Python exception",
-	"illegal_access": "an illegal memory access on the GPU (not a lack of memory)", "nccl_failure": "communication between ranks failed or timed out",
+	"illegal_access": "an illegal memory access on the GPU (usually a bug, not a lack of memory)", "nccl_failure": "communication between ranks failed or timed out",
 	"cancelled": "the job was cancelled", "signal": "the job was ended by a signal", "task_failure": "a task failed", "failed": "the job failed",
 	"process_exit": "a process ended",
 }
