@@ -259,6 +259,10 @@ var disguises = []disguise{
 	{name: "Vector", wrap: records(`{"file":"/var/log/train.log","host":"gpu-7","message":%s,"source_type":"file","timestamp":"%t"}`)},
 	{name: "Filebeat", wrap: records(`{"@timestamp":"%t","@metadata":{"beat":"filebeat","version":"8.12.0"},"log":{"offset":0,"file":{"path":"/var/log/train.log"}},"message":%s,"input":{"type":"filestream"},"host":{"name":"gpu-7"}}`)},
 	{name: "journal, JSON", wrap: records(`{"__REALTIME_TIMESTAMP":"%m000","_HOSTNAME":"gpu-7","SYSLOG_IDENTIFIER":"python","PRIORITY":"6","_TRANSPORT":"stdout","MESSAGE":%s}`)},
+	{name: "journal, JSON with bytes", wrap: lines(func(i int, line string) string {
+		text := strings.ReplaceAll(strings.Trim(fmt.Sprint([]byte("\x1b[36m"+line+"\x1b[0m")), "[]"), " ", ",")
+		return fmt.Sprintf(`{"__CURSOR":"s=ab;i=%x","__REALTIME_TIMESTAMP":"%d","MESSAGE":[%s],"_HOSTNAME":"gpu-7"}`, i, collected.UnixMicro()+int64(i)*1000, text)
+	})},
 	{name: "GELF", wrap: records(`{"version":"1.1","host":"gpu-7","short_message":%s,"timestamp":%e,"level":6}`)},
 	{name: "structlog", wrap: records(`{"event":%s,"level":"info","timestamp":"%t"}`)},
 	{name: "Loguru", wrap: lines(func(_ int, line string) string {

@@ -29,7 +29,12 @@ func NewDecoder(head []byte) Decoder {
 	case isEscaped(head):
 		return new(unescaper)
 	case isList(head):
+		if isJournal(head) {
+			return &chain{first: new(recordLister), then: &rowReader{decode: journalRow}}
+		}
 		return new(recordLister)
+	case isJournal(head):
+		return &rowReader{decode: journalRow}
 	}
 	if d := documentDecoder(head); d != nil {
 		return d
@@ -47,6 +52,21 @@ func NewDecoder(head []byte) Decoder {
 		return &unwrapper{wrapping: w, starts: forms{}}
 	}
 	return nil
+}
+
+// chain decodes a log that was rewritten twice.
+type chain struct {
+	first, then Decoder
+	between     []byte
+}
+
+func (d *chain) Append(dst, src []byte) []byte {
+	d.between = d.first.Append(d.between[:0], src)
+	return d.then.Append(dst, d.between)
+}
+
+func (d *chain) Close(dst []byte) []byte {
+	return d.then.Close(d.then.Append(dst, d.first.Close(nil)))
 }
 
 type decodingReader struct {

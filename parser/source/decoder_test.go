@@ -80,6 +80,7 @@ func TestPlainLogsNeedNoDecoder(t *testing.T) {
 		"step,loss,message\n1,2,x\n", strings.Repeat("\rLoading:  12%|#2 | 3/24", 20), "a URL?x=3D\nand y=\n", "MESSAGE=a\nMESSAGE=b\n", "message: a\nmessage: b\nid: 7\n", strings.Repeat(strings.Repeat("x", 79)+"\n", 50), strings.Repeat("| worker 1 is ready and goes on with what it was told to do by others |\n", 30),
 		`{"input":"what went wrong?","output":"a\nb\nc\nd\ntorch.OutOfMemoryError: CUDA out of memory."}`,
 		`{"logs":"a\nb\nc\nd\ne","prompt":"what went wrong?"}`, "{\n  \"stderr\": \"a\\nb\\nc\\nd\\ne\",\n  \"run_status\": \"Finished\"\n}\n", "{\n  \"question\": \"why?\",\n  \"output\": \"a\\nb\\nc\\nd\\ne\"\n}\n", `{"text":"a\nb\nc\nd\ne"}`,
+		`{"MESSAGE":"a","time":"x"}` + "\n", `{"log":"{\"__CURSOR\":\"x\",\"MESSAGE\":[27]}"}` + "\n", "__CURSOR, MESSAGE\n",
 	} {
 		assert.Nil(t, NewDecoder([]byte(log)), "%.60q", log)
 	}
@@ -188,12 +189,15 @@ func TestWholeLinesAreNotJoined(t *testing.T) {
 	}
 }
 
-// FuzzDecoder holds what every decoder must: the chunks that it is fed do not matter, and joined rows keep the numbers of later lines.
+// FuzzDecoder holds what every decoder must: the chunks that it is fed do not matter, and joined rows and a journal's records keep the
+// numbers of later lines.
 func FuzzDecoder(f *testing.F) {
 	f.Add("a\nb\n", 1)
 	f.Add(strings.Repeat(strings.Join(cutAt(sentence(3, 40), 80), "\n")+"\n", 9), 7)
 	f.Add("│ "+strings.Repeat("x", 90)+" │\n", 5)
 	f.Add("date,host,message\n2026,n1,\"a\nb\"\n", 3)
+	f.Add("\x1e{\"__CURSOR\":\"s=ab\",\"MESSAGE\":[27,91,109,97,10]}\n{\"MESSAGE\":[256,[27]}\n", 4)
+	f.Add("{\n\t\"__REALTIME_TIMESTAMP\" : \"1\",\n\t\"MESSAGE\" : [\n\t\t27\n\t]\n}\n", 2)
 	f.Fuzz(func(t *testing.T, kept string, chunk int) {
 		whole := NewDecoder([]byte(kept))
 		if whole == nil || len(kept) > 1<<16 {
@@ -207,7 +211,9 @@ func FuzzDecoder(f *testing.F) {
 			rest = rest[n:]
 		}
 		assert.Equal(t, want, string(d.Close(got)))
-		if _, ok := d.(*unwrapper); ok {
+		_, wrapped := d.(*unwrapper)
+		_, byRow := d.(*rowReader)
+		if wrapped || byRow && isJournal([]byte(kept[:min(len(kept), sniffLen)])) {
 			assert.Equal(t, strings.Count(strings.TrimSuffix(kept, "\n"), "\n"), strings.Count(strings.TrimSuffix(want, "\n"), "\n"))
 		}
 	})

@@ -191,23 +191,21 @@ func (d *documentReader) Close(dst []byte) []byte {
 	return dst
 }
 
-// rowReader decodes a document line by line.
+// rowReader decodes a document line by line. Lines longer than [maxRow] stay as they are.
 type rowReader struct {
 	decode func(line []byte) []byte
 	line   []byte
+	long   bool // the rest of the line is not decoded
 }
-
-// maxTextLine bounds the lines that are decoded. Pictures are longer.
-const maxTextLine = 64 << 10
 
 func (d *rowReader) Append(dst, src []byte) []byte {
 	for row := range bytes.Lines(src) {
-		d.line = append(d.line, row...)
-		switch {
-		case row[len(row)-1] == '\n':
+		ends := row[len(row)-1] == '\n'
+		switch d.line = append(d.line, row...); {
+		case d.long || len(d.line) > maxRow:
+			dst, d.line, d.long = append(dst, d.line...), d.line[:0], !ends
+		case ends:
 			dst = d.Close(dst)
-		case len(d.line) > maxTextLine:
-			dst, d.line = append(dst, d.line...), d.line[:0]
 		}
 	}
 	return dst
