@@ -28,7 +28,10 @@ func (q *paramQuery) halvings() (k int, how string) {
 	ratio := float64(*r.Requested) / float64(*r.Free)
 	k, why := max(1, int(math.Ceil(math.Log2(ratio)))), "so "
 	const slack = 1 << 28 // losses go on to copy at least some rows
-	if len(q.request) > 0 && q.request[0].What == "logits" && *r.Free-*r.Requested>>min(k, 62) < slack {
+	switch logits := len(q.request) > 0 && q.request[0].What == "logits"; {
+	case logits && q.request[0].Bytes == 2 && trains(q.Context) && q.passesThrough("/transformers/models/"): // then its loss casts them
+		k, why = max(1, int(math.Ceil(math.Log2(3*ratio)))), "and the loss makes a float32 copy of twice the size: "
+	case logits && *r.Free-*r.Requested>>min(k, 62) < slack:
 		k, why = k+1, "and the loss copies some of it: "
 	}
 	return k, fmt.Sprintf("%s requested / %s free = %.2f, ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio) + why + times(k)

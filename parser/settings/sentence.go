@@ -16,6 +16,8 @@ var sentences = []struct {
 }{
 	// nanochat (scripts/base_train.py)
 	{"micro-batch / rank: ", lazyre.New(`micro-batch / rank: ([0-9]{1,9}) x ([0-9]{1,9}) = `), []string{"device_batch_size", "max_seq_len"}},
+	// ms-swift (swift/utils/env.py)
+	{"Setting max_pixels: ", lazyre.New(`Setting max_pixels: ([0-9]{1,9})\b`), []string{"max_pixels"}},
 	// fairseq (fairseq_cli/train.py)
 	{"max tokens per ", lazyre.New(`max tokens per (?:GPU|device) = (\w{1,20}) and (?:max sentences|batch size) per (?:GPU|device) = (\w{1,20})`), []string{"max_tokens", "max_sentences"}},
 }

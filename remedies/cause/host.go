@@ -126,7 +126,10 @@ var host = []hypothesis{
 		},
 		figure: func(in *Input) (string, *int64) {
 			if swapSpace(in) != "" {
-				return "the swap space of all GPUs together is larger than host memory allows", nil
+				if in.GPUs > 1 {
+					return "the swap space of all GPUs together is larger than host memory allows", nil
+				}
+				return "the engine's swap space, 4 GiB for each GPU by default, does not fit into host memory", nil
 			}
 			if held := rankCaches(in); held != "" {
 				return held, nil
