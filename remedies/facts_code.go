@@ -229,6 +229,9 @@ func movedWhole(ctx *Context, _ string) verdict {
 func vision(ctx *Context, _ string) verdict {
 	const why = "images take memory for each of their patches"
 	parts := []string{"visual", "vision", "/vit", "mllama", "_vl/", "_vl.py", "encode_image", "image_encoder", "multimodal", "mm_encoder", "enc_dec_model_runner"}
+	if ctx.passesThrough("/models/whisper") {
+		return verdict{no, "it encodes audio"}
+	}
 	if ctx.stackContains(30, parts...) {
 		return verdict{yes, why}
 	}

@@ -227,7 +227,10 @@ func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []
 		if passes == "" {
 			passes = "passes"
 		}
-		out = append(out, sentence(asMany(n)+" as many "+passes), sameResults(ctx, n))
+		out = append(out, sentence(asMany(n)+" as many "+passes))
+		if p := programOf(ctx.run); !p.Is(classifier.Engine) {
+			out = append(out, sameResults(ctx, n))
+		}
 	} else if o.onNode > rounding {
 		s := about(o.onNode) + " more host memory per node"
 		if g := o.after.GPUsPerNode; g.Known && g.Value > 1 {
