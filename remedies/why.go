@@ -67,6 +67,9 @@ func causeInput(ctx *Context) *cause.Input {
 	if g, ok := lastReading(ctx.run, "ggml.prompt_cache"); ok {
 		out.PromptCache, _ = g.Fields.Int("used")
 	}
+	if g, ok := memory.Reading(ctx.run, in, "sglang.prefill"); ok {
+		out.PrefillTokens, _ = g.Fields.Int("tokens")
+	}
 	out.Others = out.Strangers()
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)

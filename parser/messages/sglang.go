@@ -257,7 +257,7 @@ func sglangDeaths() []pattern.Pattern {
 	}
 }
 
-// sglangGauges are the memory readings of start-up.
+// sglangGauges are the memory readings of start-up, and the size of a batch of prompts.
 func sglangGauges() []pattern.Pattern {
 	const src = "SGLang 0.3-0.5, model_executor/model_runner.py, mem_cache/memory_pool.py"
 	return []pattern.Pattern{
@@ -318,6 +318,17 @@ func sglangGauges() []pattern.Pattern {
 				Want: parser.Fields{"used": "536870912", "free": "15569256448"},
 			}},
 			NoMatch: []string{"Capture cuda graph begin. This can take up to several minutes. avail mem=15.52 GB"},
+		},
+		{
+			Name:     "sglang.prefill",
+			Literals: []string{"#new-token: "},
+			Expr:     `Prefill batch[^\n]{0,80}?#new-token: (?<tokens>\d{1,9})\b`,
+			Gauge:    true, Source: "SGLang 0.2-0.5, managers/scheduler_metrics_mixin.py",
+			Match: []pattern.Sample{{
+				Line: "[2026-03-09 14:44:05 TP0] Prefill batch, #new-seq: 2, #new-token: 8192, #cached-token: 0, token usage: 0.31, #running-req: 5, #queue-req: 0, ",
+				Want: parser.Fields{"tokens": "8192"},
+			}},
+			NoMatch: []string{"[2026-03-09 14:44:05] Decode batch, #running-req: 61, #token: 523939, token usage: 0.87"},
 		},
 	}
 }

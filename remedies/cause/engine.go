@@ -256,5 +256,5 @@ func (in *Input) stepPart() string {
 	case in.Sampler:
 		return "the sampler's probabilities, of sequences x vocabulary, do not fit"
 	}
-	return "one engine step's activations do not fit"
+	return "one engine step's activations do not fit" + in.stepSize()
 }

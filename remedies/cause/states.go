@@ -42,17 +42,28 @@ var optimizers = []kept{
 
 // optimizer returns the optimizer that the settings or the failing stack name, by default Adam.
 func (in *Input) optimizer() kept {
-	_, name, _ := in.Setting("optim", "optimizer.type", "optimizer._component_", "optimizer")
-	name = strings.ToLower(name)
-	for _, f := range in.Stack {
-		if _, file, ok := strings.Cut(f, "/optim/"); ok && name == "" {
-			name, _, _ = strings.Cut(file, " ")
-		}
-	}
-	if o, ok := optimizerNamed(name); ok {
+	if o, ok := in.namedOptimizer(); ok {
 		return o
 	}
 	return kept{values: 2}
+}
+
+// namedOptimizer returns the optimizer that the settings name or, if none does, the innermost file of one in the failing stack.
+func (in *Input) namedOptimizer() (kept, bool) {
+	if _, name, ok := in.Setting("optim", "optimizer.type", "optimizer._component_", "optimizer"); ok {
+		return optimizerNamed(strings.ToLower(name))
+	}
+	for _, f := range slices.Backward(in.Stack) {
+		for _, folder := range []string{"/optim", "/ops/"} { // torch/optim, optimizers, deepspeed/ops/adam
+			if _, file, ok := strings.Cut(f, folder); ok {
+				file, _, _ = strings.Cut(file, " ")
+				if o, ok := optimizerNamed(file); ok {
+					return o, true
+				}
+			}
+		}
+	}
+	return kept{}, false
 }
 
 func optimizerNamed(name string) (kept, bool) {
@@ -293,23 +304,52 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 	}
 }
 
-// optimizerFigure states the size of Adam's states, from the request if it is one state of every parameter.
+// optimizerFigure states the size of the optimizer's states, from the request if it is one state of every parameter.
 func optimizerFigure(in *Input) (string, *int64) {
-	p := in.Parameters.Value
+	p, o := in.Parameters.Value, in.optimizer()
+	_, named := in.namedOptimizer()
+	states := in.statesAppear(named && o.values == 2)
 	if r := in.Requested; r != nil && *r >= 4<<30 && (p <= 0 || *r > 39*p/10 && *r < 41*p/10) {
-		return fmt.Sprintf("Adam allocates its states in the first step: %s / 4 bytes = one float32 state of %s parameters", gib(r), count(*r/4)), r
+		return fmt.Sprintf("%s: %s / 4 bytes = one float32 state of %s parameters", states, gib(r), count(*r/4)), r
 	}
-	if t, each := in.trained(), in.optimizer().bytesOf(in.trainedBytes()); t > 0 && t < 1<<45 && each > 0 && in.GPUs == 1 {
-		return sized("the optimizer allocates its states in the first step: %s trained parameters x %d bytes or more", each*t, count(t), each)
+	weight := in.trainedBytes()
+	if in.Backend == "deepspeed" || in.Backend == "megatron" && !in.on("use_precision_aware_optimizer") {
+		weight = 4 // of the copy that the optimizer updates
 	}
-	if p > 0 && p < 1<<45 && in.Unsharded && !in.Adapters {
-		return sized("Adam allocates its two moments in the first step, on every GPU: 8 bytes x %s parameters", 8*p, count(p))
+	if t, each := in.trained(), o.bytesOf(weight); t > 0 && t < 1<<45 && each > 0 && in.GPUs == 1 {
+		return sized("%s: %s trained parameters x %d bytes or more", each*t, states, count(t), each)
 	}
-	if p > 0 && p < 1<<45 && in.GPUs > 1 && !in.Adapters {
-		return sized("Adam allocates its two moments in the first step: 8 bytes x %s parameters / %d GPUs", 8*p/in.GPUs, count(p), in.GPUs)
+	if each := o.bytesOf(4); p > 0 && p < 1<<45 && each > 0 && !in.Adapters && (in.Unsharded || in.GPUs > 1) {
+		states = in.statesAppear(o.values == 2)
+		if in.Unsharded {
+			return sized("%s, on every GPU: %d bytes x %s parameters", each*p, states, each, count(p))
+		}
+		return sized("%s: %d bytes x %s parameters / %d GPUs", each*p/in.GPUs, states, each, count(p), in.GPUs)
 	}
-	if in.passes(6, "_multi_tensor_", "_foreach_") {
+	if in.passes(6, "_multi_tensor_", "_foreach_") && !in.passes(8, "initialize_optimizer_states") {
 		return plain("the optimizer works on all parameters at once, with temporary copies of them")(in)
 	}
-	return plain("the optimizer allocates its states in its first step")(in)
+	if each := o.bytesOf(weight); named && each > 0 {
+		least := "at least "
+		if weight == 4 {
+			least = ""
+		}
+		states += fmt.Sprintf(", %s%d bytes per trained parameter", least, each)
+	}
+	return plain(states)(in)
+}
+
+// statesAppear says when the optimizer's states come to the GPU: in its first step, unless the program creates or loads them earlier.
+func (in *Input) statesAppear(adam bool) string {
+	whose, what := "the optimizer", "states"
+	if adam {
+		whose, what = "Adam", "two moments"
+	}
+	switch {
+	case in.passes(8, "initialize_optimizer_states"):
+		return fmt.Sprintf("DeepSpeed allocates %s's %s at start-up", whose, what)
+	case in.passes(8, "_initialize_state", "init_state", "set_scaled_state", "optimizer.py load_state_dict", "fused_adam.py load_state_dict") && in.passes(80, "load_state_dict", "load_checkpoint"):
+		return fmt.Sprintf("loading the checkpoint brings %s's %s to the GPU", whose, what)
+	}
+	return fmt.Sprintf("%s allocates its %s in the first step", whose, what)
 }

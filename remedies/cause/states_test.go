@@ -44,3 +44,32 @@ func TestBeyondIsWhatTheStatesExceedTheCardBy(t *testing.T) {
 	assert.Zero(t, Beyond(failure("gpu", "rollout", trained(10e9), card(77e9))))
 	assert.Zero(t, Beyond(failure("gpu", "optimizer", trained(10e9), card(77e9), setting("adam_offload", "true"))))
 }
+
+func TestTheOptimizersStatesAppearWhereTheRunFailed(t *testing.T) {
+	t.Parallel()
+	const adamw, fused = "/x/torch/optim/adamw.py _init_group", "/x/transformer_engine/pytorch/optimizers/fused_adam.py _initialize_state"
+	zero := func(in *Input) { in.Backend = "deepspeed" }
+	small := func(in *Input) { in.Requested = bytes(.1) }
+	for name, c := range map[string]struct {
+		change []func(*Input)
+		want   string
+	}{
+		"in a step, of an unknown optimizer": {nil, "the optimizer allocates its states in the first step"},
+		"in Adam's step":                     {[]func(*Input){stack(adamw)}, "Adam allocates its two moments in the first step, at least 4 bytes per trained parameter"},
+		"in SGD's step":                      {[]func(*Input){stack("/x/torch/optim/sgd.py step")}, "the optimizer allocates its states in the first step"},
+		"when DeepSpeed starts":              {[]func(*Input){zero, stack("/x/deepspeed/runtime/zero/stage3.py initialize_optimizer_states", adamw)}, "DeepSpeed allocates Adam's two moments at start-up, 8 bytes per trained parameter"},
+		"when DeepSpeed starts, of a known model": {
+			[]func(*Input){zero, parameters(8e9, 4), stack("/x/deepspeed/runtime/zero/stage3.py initialize_optimizer_states", adamw)},
+			"DeepSpeed allocates Adam's two moments at start-up: 8 bytes x 8B parameters / 4 GPUs = 14.90 GiB",
+		},
+		"with a checkpoint": {
+			[]func(*Input){func(in *Input) { in.Backend = "megatron" }, stack("/x/checkpointing.py load_checkpoint", "/x/optimizer.py load_state_dict", fused)},
+			"loading the checkpoint brings Adam's two moments to the GPU, 8 bytes per trained parameter",
+		},
+		"with a checkpoint, of an unknown optimizer": {[]func(*Input){stack("/x/train.py load_checkpoint", "/x/torch/optim/optimizer.py load_state_dict")}, "loading the checkpoint brings the optimizer's states to the GPU"},
+		"of a named optimizer without moments":       {[]func(*Input){setting("optim", "adafactor"), parameters(8e9, 4)}, "the optimizer allocates its states in the first step"},
+	} {
+		got, _ := optimizerFigure(failure("gpu", "optimizer", append([]func(*Input){small}, c.change...)...))
+		assert.Equal(t, c.want, got, name)
+	}
+}

@@ -402,10 +402,10 @@ func widerThanLayers(in *Input) string {
 
 // microBatch describes the activations by what the settings say about the micro-batch and recomputation.
 func (in *Input) microBatch() string {
-	text := "activations of the micro-batch"
+	text := in.batch()
 	switch l := in.Tokens; {
 	case in.Infers:
-		return "activations of the batch"
+		return text
 	case l == nil || in.EngineFailed:
 	case l.Samples > 0 && l.Longest > 0:
 		text = fmt.Sprintf("activations of a micro-batch of %d x up to %s tokens", l.Samples, memory.Thousands(l.Longest))

@@ -1,0 +1,79 @@
+package cause
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/remedies/memory"
+)
+
+// Settings that size one forward pass. The names of plain ones do not say whether one GPU gets all of it.
+var (
+	microBatches = []string{
+		"per_device_train_batch_size", "train_micro_batch_size_per_gpu", "micro_train_batch_size_per_gpu", "micro_batch_size_per_gpu", "micro_train_batch_size", "train_micro_batch_size",
+		"micro_batch_size", "per_gpu_train_batch_size", "device_batch_size", "local_batch_size", "samples_per_gpu", "images_per_gpu",
+	}
+	plainBatches = []string{"mini_batch_size", "batch_duration", "ims_per_batch", "batch_size"}
+	evalBatches  = []string{"per_device_eval_batch_size", "eval_batch_size"}
+)
+
+// batch names the batch whose activations did not fit, with the setting of its size if the log has one.
+func (in *Input) batch() string {
+	const micro, plain = "activations of the micro-batch", "activations of the batch"
+	rest := plainBatches
+	if in.Backend != "deepspeed" { // where it is the sum over all GPUs and steps of accumulation
+		rest = append(slices.Clip(rest), "train_batch_size")
+	}
+	switch {
+	case in.Framework == "verl" || in.Phase == "rollout" || in.Phase == "logprob": // each of several models has settings of that name
+		if in.Infers {
+			return plain
+		}
+		return micro
+	case in.Infers:
+		return plain + in.sizes(append(slices.Clip(evalBatches), "batch_size", "*batch_size")...)
+	}
+	if size := in.sizes(microBatches...); size != "" {
+		return micro + size
+	}
+	if size := in.sizes(rest...); size != "" {
+		return plain + size
+	}
+	return micro
+}
+
+// sizes returns the first of the settings that is a number, in parentheses.
+func (in *Input) sizes(keys ...string) string {
+	for _, k := range keys {
+		key, _, _ := in.Setting(k)
+		n := in.number(k)
+		if evaluates := strings.Contains(k, "eval"); n == 0 || evaluates != in.Infers && containsAny(strings.ToLower(key), []string{"eval", "val.", "val_", "test"}) || in.Infers && strings.Contains(key, "train") {
+			continue
+		}
+		return fmt.Sprintf(" (%s %d)", lastPart(key), n)
+	}
+	return ""
+}
+
+// stepSizes are settings of the most tokens that an engine processes in one step: vLLM, SGLang, TGI, TensorRT-LLM, LMDeploy, llama.cpp.
+var stepSizes = []string{"max_num_batched_tokens", "chunked_prefill_size", "max_prefill_tokens", "max_batch_prefill_tokens", "max_num_tokens", "max_prefill_token_num", "n_ubatch", "ubatch_size", "ub"}
+
+// stepSize says how many tokens an engine's step had, or may have, or returns "".
+func (in *Input) stepSize() string {
+	if in.PrefillTokens > 0 && in.passes(80, "extend", "prefill") {
+		return fmt.Sprintf(": the last prefill batch had %s tokens", memory.Thousands(in.PrefillTokens))
+	}
+	for _, k := range stepSizes {
+		if n := in.number(k); n > 1 {
+			key, _, _ := in.Setting(k)
+			return fmt.Sprintf(": up to %s tokens a step (%s)", memory.Thousands(n), lastPart(key))
+		}
+	}
+	return ""
+}
+
+// lastPart returns a key without the path before it and without a flag's dashes.
+func lastPart(key string) string {
+	return strings.TrimLeft(key[strings.LastIndexByte(key, '.')+1:], "-")
+}

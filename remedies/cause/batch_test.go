@@ -1,0 +1,50 @@
+package cause
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"oomscan/remedies/memory"
+)
+
+func TestABatchIsNamedByItsSetting(t *testing.T) {
+	t.Parallel()
+	infers := func(in *Input) { in.Infers = true }
+	for name, c := range map[string]struct {
+		change []func(*Input)
+		want   string
+	}{
+		"nothing is known":              {nil, "activations of the micro-batch"},
+		"a micro-batch":                 {[]func(*Input){setting("micro_batch_size", "4"), setting("batch_size", "32")}, "activations of the micro-batch (micro_batch_size 4)"},
+		"a batch":                       {[]func(*Input){setting("batch_size", "32")}, "activations of the batch (batch_size 32)"},
+		"a value that is no number":     {[]func(*Input){setting("batch_size", "auto")}, "activations of the micro-batch"},
+		"the sum over all GPUs":         {[]func(*Input){setting("train_batch_size", "256"), func(in *Input) { in.Backend = "deepspeed" }}, "activations of the micro-batch"},
+		"one of several models' in RL":  {[]func(*Input){setting("micro_batch_size", "64"), func(in *Input) { in.Framework = "verl" }}, "activations of the micro-batch"},
+		"an evaluation":                 {[]func(*Input){infers, setting("per_device_eval_batch_size", "8")}, "activations of the batch (per_device_eval_batch_size 8)"},
+		"training's in an evaluation":   {[]func(*Input){infers, setting("per_device_train_batch_size", "8")}, "activations of the batch"},
+		"a limit of samples and tokens": {[]func(*Input){setting("micro_batch_size", "4"), func(in *Input) { in.Tokens = &memory.Limit{Samples: 4, Longest: 2048} }}, "activations of a micro-batch of 4 x up to 2,048 tokens"},
+		"recomputation that is off":     {[]func(*Input){setting("micro_batch_size", "4"), setting("gradient_checkpointing", "False")}, "activations of the micro-batch (micro_batch_size 4); gradient_checkpointing is false, so every layer keeps its activations"},
+	} {
+		assert.Equal(t, c.want, failure("gpu", "backward", c.change...).microBatch(), name)
+	}
+}
+
+func TestAnEnginesStepHasItsTokens(t *testing.T) {
+	t.Parallel()
+	const step = "one engine step's activations do not fit"
+	printed := func(in *Input) { in.PrefillTokens = 8192 }
+	for name, c := range map[string]struct {
+		change []func(*Input)
+		want   string
+	}{
+		"nothing is known":                  {nil, step},
+		"a setting":                         {[]func(*Input){setting("max_num_batched_tokens", "8192")}, step + ": up to 8,192 tokens a step (max_num_batched_tokens)"},
+		"a setting that is off":             {[]func(*Input){setting("chunked_prefill_size", "-1")}, step},
+		"a prefill batch":                   {[]func(*Input){printed, setting("chunked_prefill_size", "16384"), stack("model_runner.py forward_extend")}, step + ": the last prefill batch had 8,192 tokens"},
+		"a prefill batch before a decoding": {[]func(*Input){printed, stack("model_runner.py forward_decode")}, step},
+		"a picture":                         {[]func(*Input){setting("max_num_batched_tokens", "8192"), stack("visual.py forward")}, "the vision tower's activations do not fit"},
+	} {
+		assert.Equal(t, c.want, failure("gpu", "rollout", c.change...).stepPart(), name)
+	}
+}
