@@ -255,6 +255,8 @@ func engineUntouched(ctx *Context, topic string, changes []change) string {
 	case !strings.HasPrefix(topic, "engine-"):
 	case pullsOne([]string{"graphs", "eager"}, topic, changes) && ctx.is("eager"):
 		return ctx.holds("eager").why
+	case pullsOne([]string{"graphs", "eager"}, topic, changes) && engineApart(ctx) != "":
+		return engineApart(ctx)
 	case topic == "engine-sleep" && ctx.phase == "init" && ctx.is("engine_process") && !ctx.is("engine_wakes"):
 		return "the engine failed as it started, before its first rollout"
 	case engineComes(ctx):
@@ -263,6 +265,36 @@ func engineUntouched(ctx *Context, topic string, changes []change) string {
 		return "the engine compares its share with the free memory before it loads anything"
 	}
 	return ""
+}
+
+// engineApart returns why an engine's CUDA graphs are not what a trainer lacks, or "": the engine runs in its own processes, which
+// hold little of the card or less than was missing.
+func engineApart(ctx *Context) string {
+	const little = 1 << 30 // of CUDA contexts
+	r := ctx.root
+	if !trains(ctx) || ctx.is("engine_process") || r.ProcessBytes == nil || !ownProcesses(ctx) {
+		return ""
+	}
+	held, known := int64(0), false
+	if others := causeInput(ctx).Others; others != nil {
+		held, known = *others, true
+	} else if r.Total != nil && r.Free != nil {
+		held, known = max(*r.Total-*r.Free-*r.ProcessBytes, 0), true
+	}
+	if short, ok := ctx.shortfall(); !known || held > little && (!ok || held >= short) {
+		return ""
+	}
+	return fmt.Sprintf("the engine runs in its own processes, and all others hold only %s of this card", classifier.GiB(held))
+}
+
+// ownProcesses reports whether the run's engine never runs in the trainer's process: with Ray actors or servers of its own. verl runs
+// SGLang so, and any engine since 0.7.
+func ownProcesses(ctx *Context) bool {
+	if ctx.run.Framework == "verl" {
+		in, known := versionIn(ctx.run.FrameworkVersion, ">=0.7")
+		return ctx.run.Engine == "sglang" || known && in
+	}
+	return slices.Contains([]string{"areal", "nemo_rl", "openrlhf", "relax", "slime"}, ctx.run.Framework) || ctx.is("vllm_mode=server")
 }
 
 // orGPU returns the resources named, or the GPU's memory if there are none.

@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -185,5 +186,38 @@ func TestWhatAVersionOfVLLMTakesInAStep(t *testing.T) {
 		ctx := newContext(as(run("vllm", c.settings...), "", "vllm", ""), in)
 		assert.Equal(t, c.whole, ctx.holds("whole_profile").truth, c.name)
 		assert.Equal(t, c.large, ctx.holds("large_card").truth, c.name)
+	}
+}
+
+// TestGraphsOfAnEngineInItsOwnProcesses has trainers that failed beside an engine which runs elsewhere or holds little of the card.
+func TestGraphsOfAnEngineInItsOwnProcesses(t *testing.T) {
+	t.Parallel()
+	at := func(phase string, mine, others float64) *classifier.Incident {
+		return with(gpu(phase, 2.3, 1.7, 79.1, frames("/x/torch/autograd/graph.py|_engine_run_backward|")), func(r *classifier.Root) {
+			r.ProcessBytes = gibs(mine)
+			if others > 0 {
+				r.OtherProcesses = gibs(others)
+			}
+		})
+	}
+	since := func(version string) *classifier.Run {
+		r := as(run("verl", "actor_rollout_ref.rollout.enforce_eager", "False"), "fsdp", "vllm", "")
+		r.FrameworkVersion = version
+		return r
+	}
+	for name, c := range map[string]struct {
+		run  *classifier.Run
+		in   *classifier.Incident
+		rule bool
+	}{
+		"nothing else is on the card":            {since("0.7.0"), at("backward", 77.2, 0), true},
+		"the engine holds less than was missing": {since("0.7.0"), at("backward", 77.1, .3), true},
+		"the engine holds more":                  {since("0.7.0"), at("backward", 71.2, 6.2), false},
+		"the engine is in the same process":      {since("0.5.0"), at("backward", 77.2, 0), false},
+		"nothing shows where the engine is":      {since(""), at("backward", 77.2, 0), false},
+		"the engine works":                       {since("0.7.0"), at("rollout", 77.2, 0), false},
+	} {
+		got := pick(t, For(c.run, c.in), "verl.rollout.enforce-eager")
+		assert.Equal(t, c.rule, strings.Contains(got.AppliesWhy, "its own processes"), "%s: %s", name, got.AppliesWhy)
 	}
 }

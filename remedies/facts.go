@@ -155,6 +155,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(ctx.resource == "host" && ctx.is("backend:deepspeed") && ctx.stackContains(6, "pin_memory")), "pinned memory for offloaded states was refused"}
 		}},
 		"recompute_switch": {"the model has a switch for recomputation", "no such switch is known", hasSwitch},
+		"library_model":    {"a script uses a library's model", "no script with a library's model", libraryModel},
 		"vae":              {"it failed in the VAE", "not in the VAE", vae},
 		"engine_wakes": {"the engine failed when it woke", "the engine did not fail when it woke", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.stackContains(engineDepth, wakes...)), "the engine sleeps already: it failed when it woke"}

@@ -222,10 +222,16 @@ func loadsWide(ctx *Context) string {
 	return "the weights are loaded in float32: " + strings.TrimSuffix(ctx.request[0].Text, ".")
 }
 
+// recomputeKeys are settings that turn recomputation on, or that come with a program that has one.
+var recomputeKeys = []string{
+	"gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "grad_checkpoint", "grad_checkpointing", "checkpoint_activations", "use_checkpoint", "use_checkpointing", "with_cp",
+	"per_device_train_batch_size", "attn_implementation", "fsdp", "model_name_or_path", "pretrained_model_name_or_path",
+}
+
 // hasSwitch reports whether the model or its program has a setting to recompute activations: models of transformers do, and so
 // does any program that prints one.
 func hasSwitch(ctx *Context, _ string) verdict {
-	for _, key := range []string{"gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "grad_checkpoint", "grad_checkpointing", "checkpoint_activations", "use_checkpoint", "use_checkpointing", "with_cp", "per_device_train_batch_size", "attn_implementation", "fsdp", "model_name_or_path", "pretrained_model_name_or_path"} {
+	for _, key := range recomputeKeys {
 		if v := isSet(ctx, key); v.truth == yes {
 			return v
 		}
@@ -237,6 +243,18 @@ func hasSwitch(ctx *Context, _ string) verdict {
 		return verdict{yes, "the model is one of transformers"}
 	}
 	return verdict{}
+}
+
+// libraryModels are parts of the paths of models that a script turns recomputation on for itself.
+var libraryModels = []string{"/transformers/models/", "/diffusers/models/", "/timm/models/", "/timm/layers/", "/mmdet/models/backbones/", "/mmseg/models/backbones/", "/mmpretrain/models/backbones/"}
+
+// libraryModel reports whether a script failed in a library's model, and nothing shows that the script has a switch of its own.
+func libraryModel(ctx *Context, _ string) verdict {
+	known := func(key string) bool { return isSet(ctx, key).truth == yes }
+	if ctx.run.Framework != "torch" || ctx.run.Application != "" || slices.ContainsFunc(recomputeKeys, known) || ctx.passesThrough("/transformers/trainer.py") {
+		return verdict{no, "the program has a switch for it"}
+	}
+	return verdict{truthOf(ctx.passesThrough(libraryModels...)), "the model is a library's, in a script of its own"}
 }
 
 // read reports whether the run printed a reading.

@@ -333,6 +333,7 @@ func TestSnippetsSpeakTheUsersDialect(t *testing.T) {
 		{"-M", "96GB", "bsub", false, "#BSUB -M 96GB"},
 		{"NCCL_BUFFSIZE", "1048576", "env", false, "export NCCL_BUFFSIZE=1048576"},
 		{"weight_chunked_mem_mb", "512", "python", false, "weight_chunked_mem_mb = 512"},
+		{"model.set_grad_checkpointing()", "True", "python", false, "model.set_grad_checkpointing()"},
 	} {
 		assert.Equal(t, test.want, snippet(&Change{Key: test.key, To: &test.to, Syntax: test.syntax}, test.plus))
 	}

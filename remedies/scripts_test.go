@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -19,6 +20,19 @@ const (
 	makesState = "/x/site-packages/torch/optim/adamw.py|_init_group|state[\"exp_avg_sq\"] = torch.zeros_like("
 	bringState = "/x/site-packages/torch/optim/optimizer.py|_process_value_according_to_param_policy|return value.to(dtype=param.dtype, device=param.device)"
 )
+
+func TestRecomputationUnderAdaptersLetsGradientsThrough(t *testing.T) {
+	t.Parallel()
+	const peft = "/x/site-packages/peft/peft_model.py|forward|return self.get_base_model()(*args)"
+	for name, c := range map[string]struct {
+		lines []string
+		want  bool
+	}{"adapters": {[]string{ownStep, peft, llamaLayer}, true}, "all weights": {[]string{ownStep, llamaLayer}, false}} {
+		got := changesOf(For(run("torch", "batch_size", "1"), gpu("forward", 1, .4, 79.25, frames(c.lines...))))
+		assert.Contains(t, got, "model.gradient_checkpointing_enable()=True", name)
+		assert.Equal(t, c.want, slices.Contains(got, "model.enable_input_require_grads()=True"), name)
+	}
+}
 
 // TestWhatScriptsAndTrainersAreToldWithoutTheirSettings has, for each cause, a log that shows what failed and little else.
 func TestWhatScriptsAndTrainersAreToldWithoutTheirSettings(t *testing.T) {
@@ -42,7 +56,12 @@ func TestWhatScriptsAndTrainersAreToldWithoutTheirSettings(t *testing.T) {
 		{"a script's own layers are recomputed in its code", run("torch", "batch_size", "1"), failed("forward", ownStep, ownLayer), "activations", "torch.utils.checkpoint", "gradient_checkpointing"},
 		{"a batch that the log does not show comes before recomputation", run("torch"), failed("forward", ownStep, ownLayer), "activations", "batch_size", "gradient_checkpointing"},
 		{"a layer of a library is not", run("torch"), failed("forward", ownStep, "/x/site-packages/mmdet/models/resnet.py|forward|out = self.conv2(out)"), "activations", "", "torch.utils.checkpoint"},
-		{"a model of transformers has a switch", run("torch", "batch_size", "1"), failed("forward", ownStep, llamaLayer), "activations", "gradient_checkpointing", "torch.utils.checkpoint"},
+		{"a model of transformers has a call for it", run("torch", "batch_size", "1"), failed("forward", ownStep, llamaLayer), "activations", "gradient_checkpointing_enable", "torch.utils.checkpoint"},
+		{"a program with transformers' arguments has a flag", run("torch", "batch_size", "1", "gradient_checkpointing", "False"), failed("forward", ownStep, llamaLayer), "activations", "gradient_checkpointing", "_enable"},
+		{"a model of diffusers", run("torch", "batch_size", "1"), failed("forward", ownStep, "/x/site-packages/diffusers/models/attention.py|forward|x = self.ff(x)"), "activations", "enable_gradient_checkpointing", "torch.utils.checkpoint"},
+		{"a model of timm", run("torch", "batch_size", "1"), failed("forward", ownStep, "/x/site-packages/timm/models/vision_transformer.py|forward|x = self.mlp(x)"), "activations", "set_grad_checkpointing", "torch.utils.checkpoint"},
+		{"a backbone of mmdetection", run("torch", "batch_size", "1"), failed("forward", ownStep, "/w/mmdet/models/backbones/resnet.py|forward|out = self.conv2(out)"), "activations", "with_cp", "torch.utils.checkpoint"},
+		{"a model of torchvision has none", run("torch", "batch_size", "1"), failed("forward", ownStep, "/x/site-packages/torchvision/models/resnet.py|forward|out = self.conv2(out)"), "activations", "", "checkpointing"},
 		{"a script that trains nothing", run("torch"), failed("forward", "/home/u/infer.py|main|out = model(x)", llamaLayer), "activations", "torch.no_grad", "gradient_checkpointing"},
 		{"scores in a script's own code", run("torch"), failed("forward", ownStep, "/home/u/model.py|forward|att = (q @ k.transpose(-2, -1))"), "attention_scores", "scaled_dot_product_attention", "attn_implementation"},
 		{"scores in Megatron", as(run("megatron", "attention_backend", "unfused"), "megatron", "", ""), failed("forward", "/w/megatron/core/transformer/dot_product_attention.py|forward|attention_scores = torch.baddbmm("), "attention_scores", "attention-backend", "attn_implementation"},

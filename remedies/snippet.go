@@ -49,6 +49,9 @@ func snippet(c *Change, plus bool) string {
 	case "sbatch":
 		return "#SBATCH " + key + "=" + to
 	case "python":
+		if strings.HasSuffix(key, "()") && to == "True" {
+			return key // the call turns it on
+		}
 		if strings.HasSuffix(key, ")") || strings.Contains(to, "(") {
 			return to
 		}
