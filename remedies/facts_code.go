@@ -30,7 +30,7 @@ func role(ctx *Context, word string) verdict {
 	if have == "" {
 		return verdict{}
 	}
-	return verdict{truthOf(have == word), "the " + have + " failed, no other model"}
+	return verdict{truthOf(have == word), "it was the " + have + " that failed"}
 }
 
 // roles lists the models of a worker with parts of functions that only they run. The first match counts.

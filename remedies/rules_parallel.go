@@ -248,7 +248,7 @@ func backendCP(q *paramQuery) proposedValue {
 func doubleGPUs(q *paramQuery, n int64) proposedValue {
 	const usual = 8
 	if 2*n > usual {
-		return atBound("%s is %d; a node rarely has more than %d", q.p.Key, n, usual)
+		return atBound("%s is %d; nodes rarely have more than %d", q.p.Key, n, usual)
 	}
 	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d", n, 2*n)}
 }

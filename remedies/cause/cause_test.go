@@ -589,7 +589,7 @@ func TestFragmentationIsNamedAndRuledOutByTheSameFigures(t *testing.T) {
 		in := failure("gpu", "rollout", func(in *Input) { in.Idle = bytes(idle) })
 		assert.Equal(t, want, NotFragmented(in))
 		assert.Equal(t, idle == 12, Fragmented(in) == "12.00 GiB is reserved but unallocated, and 2.00 GiB of the 3.00 GiB requested was missing")
-		assert.Equal(t, idle == 3.5, UsualReserve(in) == "an unused reserve of 3.50 GiB is usual at a peak")
+		assert.Equal(t, idle == 3.5, UsualReserve(in) == "3.50 GiB reserved but unused is normal at a peak")
 	}
 }
 

@@ -52,7 +52,7 @@ func UsualReserve(in *Input) string {
 	switch {
 	case in.Idle == nil || in.Total == nil || in.Requested == nil || Fragmented(in) != "" || NotFragmented(in) != "":
 	case *in.Idle < *in.Total/usual:
-		return "an unused reserve of " + gib(in.Idle) + " is usual at a peak"
+		return gib(in.Idle) + " reserved but unused is normal at a peak"
 	case in.Phase == "checkpoint", gathers(in) != "" && *in.Idle < 2**in.Requested:
 		return "this step makes many such allocations, more than the unused reserve of " + gib(in.Idle) + " holds"
 	}

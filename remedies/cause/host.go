@@ -127,7 +127,7 @@ var host = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			if swapSpace(in) != "" {
 				if in.GPUs > 1 {
-					return "the swap space of all GPUs together is larger than host memory allows", nil
+					return "the swap space of all GPUs adds up to more than the host has", nil
 				}
 				return "the engine's swap space, 4 GiB for each GPU by default, does not fit into host memory", nil
 			}

@@ -116,7 +116,7 @@ var consequenceWords = map[string]string{
 
 // manyFollowed name what followed more than once, where that is more than the same word with a number. Several lines may be
 // about one process.
-var manyFollowed = map[string]string{"oom_kill": "reports of killed processes", "process_exit": "reports of ended processes", "exception": "exceptions"}
+var manyFollowed = map[string]string{"oom_kill": "reports of killed processes", "process_exit": "reports of process exits", "exception": "exceptions"}
 
 // killers name who kills for memory; see classifier.Kill.
 var killers = map[string]string{
