@@ -38,7 +38,7 @@ func (r *Reader) sentence(text []byte) bool {
 }
 
 // sizeInWords matches a size that a sentence names.
-var sizeInWords = lazyre.New(`\b((?:(?:local|global|micro|train|eval|device) )?batch size|gradient accumulation steps|sequence length):? (\d{1,9})(?:[,.;]|$)`)
+var sizeInWords = lazyre.New(`(?i)\b((?:(?:local|global|micro|train|eval|device|total) )?batch size|gradient accumulation steps|sequence length):? (\d{1,9})(?:[,;] |[.;]?$)`)
 
 // sizes reads a sentence that lists sizes, as TorchTitan prints them: one alone may be about anything.
 func (r *Reader) sizes(text []byte) bool {
@@ -50,7 +50,7 @@ func (r *Reader) sizes(text []byte) bool {
 		return false
 	}
 	for _, m := range sizes {
-		r.emit(strings.ReplaceAll(string(m[1]), " ", "_"), string(m[2]), r.line, Pairs)
+		r.emit(strings.ReplaceAll(strings.ToLower(string(m[1])), " ", "_"), string(m[2]), r.line, Pairs)
 	}
 	return true
 }

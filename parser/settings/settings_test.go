@@ -214,6 +214,11 @@ func TestForms(t *testing.T) {
 			want: []string{"env CUDA_VISIBLE_DEVICES=0", "command --batch_size=8", "command --cutoff_len=8000"},
 		},
 		{
+			name: "sizes in a sentence with thousands separators, or only one",
+			log:  "Total batch size 524,288 => gradient accumulation steps: 16\nthe batch size 8 is fine",
+			want: nil,
+		},
+		{
 			name: "what somebody writes about a variable and a program",
 			log:  "I ran FOO=1 python train.py --batch_size 8",
 			want: nil,
