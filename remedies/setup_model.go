@@ -98,6 +98,15 @@ func printedModel(ctx *Context) (m memory.Model, complete bool) {
 
 // trainsAdapters reports whether the run trains adapters rather than the model, so that not all parameters have states.
 func trainsAdapters(ctx *Context) bool {
+	for _, k := range []string{"finetuning_type", "tuner_type", "train_type", "adapter"} {
+		f, _ := ctx.settings.find(k, true)
+		switch strings.ToLower(f.value.Value) {
+		case "lora", "qlora", "adalora", "dora", "longlora":
+			return true
+		case "full", "freeze":
+			return false
+		}
+	}
 	for _, k := range []string{"lora_rank", "lora_r", "peft_lora_rank"} {
 		if n, ok := ctx.settings.integer(k); ok && n > 0 {
 			return true
@@ -106,15 +115,6 @@ func trainsAdapters(ctx *Context) bool {
 	for _, k := range []string{"use_peft", "use_lora", "load_in_4bit", "load_in_8bit", "qlora"} {
 		if _, t := ctx.settings.flag(k); t == yes {
 			return true
-		}
-	}
-	for _, k := range []string{"finetuning_type", "tuner_type", "train_type", "adapter"} {
-		f, _ := ctx.settings.find(k, true)
-		switch strings.ToLower(f.value.Value) {
-		case "lora", "qlora", "adalora", "dora", "longlora":
-			return true
-		case "full", "freeze":
-			return false
 		}
 	}
 	if ctx.passesThrough("/peft/tuners/") {

@@ -50,9 +50,9 @@ func huggingFaceMarkers() []pattern.Pattern {
 		{
 			Name:     "trainer.saving",
 			Literals: []string{"aving checkpoint to ", "aving checkpoint /", "aving a checkpoint to ", "aving training state to "},
-			Expr:     `^(?:[Ss]tep \d{1,9}: )?[Ss]aving (?:(?:a )?checkpoint (?:to \S{0,400})?/|training state to \S{0,400}/)`,
+			Expr:     `^(?:\[[Rr]ank ?\d{1,5}\] )?(?:[Ss]tep \d{1,9}: )?[Ss]aving (?:(?:a )?checkpoint (?:to \S{0,400})?/|training state to \S{0,400}/)`,
 			Marker:   "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "save"}, Source: "trainers of users",
-			Match:   lines("saving checkpoint to /out/step_20", "Saving a checkpoint to ./ckpt", "Saving training state to runs/1/state", "step 500: saving checkpoint /out/step=500.ckpt"),
+			Match:   lines("saving checkpoint to /out/step_20", "Saving a checkpoint to ./ckpt", "Saving training state to runs/1/state", "[rank0] step 500: saving checkpoint /out/step=500.ckpt"),
 			NoMatch: []string{"Saving checkpoint to disk is disabled", "Saving checkpoint took 61.20 secs", "It is saving checkpoint to /out each time"},
 		},
 		markers{kind: "phase", source: "PyTorch Lightning 1.x-2.x, callbacks/progress"}.line("trainer.lightning_sanity", point("forward", "sanity check"),

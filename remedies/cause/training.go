@@ -382,6 +382,9 @@ func batchOfTensor(in *Input) string {
 
 // keepsActivations reports that recomputation is off.
 func keepsActivations(in *Input) string {
+	if in.Application == "unsloth" {
+		return "" // it has a switch of its own, which is on by default
+	}
 	why := is(", so every layer keeps its activations", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "recompute_granularity"}, "false", "none")(in)
 	return why[strings.LastIndexByte(why[:max(strings.IndexByte(why, ' '), 0)], '.')+1:]
 }

@@ -88,6 +88,14 @@ func device(in *classifier.Incident) *Ledger {
 		return l
 	}
 	known, terms := *r.Free, int64(2)
+	if o := r.OtherProcesses; o != nil && r.ProcessBytes == nil && l.Allocated != nil && l.ReservedUnallocated != nil {
+		own := *l.Allocated + *l.ReservedUnallocated
+		if all := *o + *r.Free; all <= *r.Total+3*slack && all+own > *r.Total+5*slack && *o > own {
+			rest := *o - own // the message lists this process among them, and does not say which it is
+			l.OtherProcesses = &rest
+			known -= own
+		}
+	}
 	if r.OtherProcesses != nil {
 		known += *r.OtherProcesses
 		terms++
