@@ -171,7 +171,9 @@ func mayShareCard(ctx *Context) bool {
 	r := ctx.root
 	if share, ok := awakeShare(ctx); ok && r.OtherProcesses != nil && *r.OtherProcesses > share+share/4 && !ctx.is("engine_process") {
 		in := cause.Input{Process: r.ProcessBytes, Others: r.OtherProcesses, Allocated: r.Allocated, Idle: idleReserve(ctx)}
-		if !in.ListsItself() {
+		const rounding = 1 << 26
+		all := r.ProcessBytes == nil && r.Total != nil && r.Free != nil && *r.OtherProcesses+*r.Free > *r.Total-rounding // this process is among them
+		if !in.ListsItself() && !all {
 			return false // more than the job's own engine takes
 		}
 	}

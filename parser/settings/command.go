@@ -164,6 +164,9 @@ func atCommand(prefix string) bool {
 	for i := strings.LastIndexAny(u, " \t"); i >= 0 && (isExport(u[i+1:]) || wrappers[u[i+1:]]); i = strings.LastIndexAny(u, " \t") {
 		u = strings.TrimRight(u[:i], " \t")
 	}
+	if strings.HasSuffix(u, "}' --") || strings.HasSuffix(u, "}\" --") { // the end of ray job submit --runtime-env-json='{...}' -- python3 train.py
+		return true
+	}
 	if strings.HasSuffix(u, "$") { // $ CUDA_VISIBLE_DEVICES=0 nohup python train.py
 		return true
 	}

@@ -107,6 +107,9 @@ func (r *Reader) read(line int, text []byte) {
 		text = text[:maxLine]
 	}
 	r.beginning(text)
+	if r.open != nil && endsEnvironment(text) {
+		r.finish()
+	}
 	if r.open != nil {
 		if r.advance(text) {
 			return
@@ -115,6 +118,13 @@ func (r *Reader) read(line int, text []byte) {
 	if len(text) > 0 && Worth(text) {
 		r.scan(text)
 	}
+}
+
+// endsEnvironment reports whether a line ends the environment in a traced `ray job submit --runtime-env-json='{` and goes on with the
+// job's command, as slime's scripts print it.
+func endsEnvironment(text []byte) bool {
+	text = bytes.TrimLeft(text, " }")
+	return bytes.HasPrefix(text, []byte("' -- ")) || bytes.HasPrefix(text, []byte(`" -- `))
 }
 
 // beginning checks whether this is the input's first line after comments and blank lines. A configuration file can

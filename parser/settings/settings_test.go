@@ -214,6 +214,11 @@ func TestForms(t *testing.T) {
 			want: []string{"env CUDA_VISIBLE_DEVICES=0", "command --batch_size=8", "command --cutoff_len=8000"},
 		},
 		{
+			name: "command of a Ray job behind its environment, as slime's scripts trace it",
+			log:  "+ ray job submit --address=http://127.0.0.1:8265 '--runtime-env-json={\n     \"env_vars\": {}\n   }' -- python3 train.py --use-dynamic-batch-size --max-tokens-per-gpu 9216",
+			want: []string{"json env_vars={}", "command --use-dynamic-batch-size=True", "command --max-tokens-per-gpu=9216"},
+		},
+		{
 			name: "sizes in a sentence with thousands separators, or only one",
 			log:  "Total batch size 524,288 => gradient accumulation steps: 16\nthe batch size 8 is fine",
 			want: nil,
