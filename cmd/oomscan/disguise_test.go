@@ -175,7 +175,10 @@ func TestAnswerDoesNotDependOnHowTheLogWasKept(t *testing.T) {
 				log, err := os.ReadFile(filepath.Join(dir, file))
 				require.NoError(t, err)
 				want := answers(t, dir, file)
-				for _, d := range sample(disguises, i%4) {
+				for k, d := range sample(disguises, i%4) {
+					if os.Getenv("OOMSCAN_TEST_ALL") == "1" && (k+i)%2 != 0 {
+						continue // .ci/run tries each disguise on every other log, OOMSCAN_TEST_ALL=nightly on all
+					}
 					kept := t.TempDir()
 					require.NoError(t, os.WriteFile(filepath.Join(kept, file), d.wrap(log), 0o600))
 					got := answers(t, kept, file)
@@ -193,7 +196,7 @@ func TestAnswerDoesNotDependOnHowTheLogWasKept(t *testing.T) {
 	for _, d := range disguises {
 		n := same[d.name]
 		t.Logf("%-30s %5d %7d %4d %5d %7d %4d", d.name, tried[d.name], n[0], n[1], n[2], n[3], n[4])
-		if tried[d.name] > 40 {
+		if tried[d.name] > 20 {
 			assert.GreaterOrEqual(t, n[0]*10, tried[d.name]*8, "%s loses verdicts", d.name)
 		}
 	}
