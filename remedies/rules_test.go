@@ -72,6 +72,25 @@ func TestATypeIsChangedOnlyForANarrowerOne(t *testing.T) {
 	}
 }
 
+// TestAModelsDefaultsForPipelinesAreNoSettings: GPT-2's configuration has a max_length of 50 for text generation.
+func TestAModelsDefaultsForPipelinesAreNoSettings(t *testing.T) {
+	t.Parallel()
+	s := newSettings(map[string]classifier.Value{"task_specific_params.text-generation.max_length": {Value: "50"}, "model.n_positions": {Value: "1024"}})
+	_, ok := s.integer("max_length")
+	assert.False(t, ok)
+	n, ok := s.integer("n_positions")
+	assert.True(t, ok)
+	assert.Equal(t, int64(1024), n)
+}
+
+// TestASizeKeepsItsUnit halves sizes as LMCache writes them.
+func TestASizeKeepsItsUnit(t *testing.T) {
+	t.Parallel()
+	for cur, want := range map[string]string{"200 GB": "100 GB", "5": "2", "1 GB": "", "auto": ""} {
+		assert.Equal(t, want, halveSize(&paramQuery{p: &Parameter{}, cur: cur}).to, cur)
+	}
+}
+
 func ints(n int64) *int64 { return &n }
 
 func TestNextValues(t *testing.T) {

@@ -107,6 +107,10 @@ func TestWhoHeldTheHostsMemoryDecides(t *testing.T) {
 			"ranks that hold the same before a step", "host_load", failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(128)),
 			failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(128), func(in *Input) { in.LastStep = number(20) }),
 		},
+		{
+			"a cache of LMCache for each rank, which fills it or is hardly begun", "host_offload", failure("host", "init", held("python3", 183, 182), hostLimit(755), setting("max_local_cpu_size", "200 GB")),
+			failure("host", "init", held("python3", 30, 30), hostLimit(755), setting("max_local_cpu_size", "200 GB")),
+		},
 		{"processes that share what they hold", "host_load", failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(128)), failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(64))},
 		{"a data set in memory", "loader_workers", failure("host", "unknown", setting("cache_images", "True")), failure("host", "unknown", setting("cache_images", "False"))},
 		{"loaders where nobody holds nearly all", "loader_workers", failure("host", "training", setting("num_workers", "8")), failure("host", "training", setting("num_workers", "8"), held("matlab", 90), hostLimit(100))},
