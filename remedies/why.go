@@ -73,6 +73,8 @@ func causeInput(ctx *Context) *cause.Input {
 	out.Others = out.Strangers()
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)
+	out.CacheBlocks, _ = parseInt(readField(ctx, "blocks", "vllm.mamba_blocks"))
+	out.PlannedSequences, _ = parseInt(readField(ctx, "count", "vllm.mamba_blocks"))
 	return out
 }
 

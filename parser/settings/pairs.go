@@ -74,7 +74,7 @@ func (r *Reader) pairs(text []byte) bool {
 }
 
 // assignment reads a line about one known setting: `Batch size per GPU: 8`, `batch_size = 12 # note`, `Overriding:
-// block_size = 256`.
+// block_size = 256`, `"data.train_batch_size": 64,`.
 func (r *Reader) assignment(s string) bool {
 	s, _, _ = strings.Cut(s, " #")
 	s = strings.TrimLeft(strings.TrimSpace(s), "-*>| ")
@@ -87,7 +87,10 @@ func (r *Reader) assignment(s string) bool {
 			name = name[i+len(mark):]
 		}
 	}
-	name, value = strings.TrimSpace(name), strings.Trim(strings.TrimSpace(value), `'"`)
+	name, value = strings.TrimSpace(name), strings.Trim(strings.TrimSuffix(strings.TrimSpace(value), ","), `'"`)
+	if strings.Contains(name, ".") {
+		name = strings.Trim(name, `"`)
+	}
 	if !ok || len(s) > 120 || strings.Count(name, " ") > 4 || !scalar(value) {
 		return false
 	}

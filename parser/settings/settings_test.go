@@ -393,8 +393,8 @@ func TestForms(t *testing.T) {
 		},
 		{
 			name: "a line for one known setting",
-			log:  "batch_size = 12 # per GPU\nOverriding: block_size = 256\nBatch size per GPU: 8\nmax_length: 4096\nMax answer: 42\n* batch size = 16\n--depth= # none\n--depth = # none\ncfg: bsz: 8, seq_len: 512",
-			want: []string{"pairs batch_size=12", "pairs block_size=256", "pairs Batch size per GPU=8", "pairs max_length=4096", "pairs batch size=16", "pairs bsz=8", "pairs seq_len=512"},
+			log:  "batch_size = 12 # per GPU\nOverriding: block_size = 256\nBatch size per GPU: 8\nmax_length: 4096\nMax answer: 42\n* batch size = 16\n--depth= # none\n--depth = # none\ncfg: bsz: 8, seq_len: 512\n  \"worker.actor.offload_params\": true,\n  \"answer_batch\": \"long\",",
+			want: []string{"pairs batch_size=12", "pairs block_size=256", "pairs Batch size per GPU=8", "pairs max_length=4096", "pairs batch size=16", "pairs bsz=8", "pairs seq_len=512", "pairs worker.actor.offload_params=true"},
 		},
 		{
 			name: "the trainer's banner",

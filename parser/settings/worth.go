@@ -56,10 +56,15 @@ func bannerShape(text []byte) bool {
 	return len(text) <= 100 && i > 0 && i+2 < len(text) && ascii.IsDigit(text[i+2])
 }
 
-// variableShape is a quick test for a variable in a Python dict: `'NAME': 'value',`.
+// variableShape is a quick test for a variable in a Python dict, `'NAME': 'value',`, or a dotted key of a JSON whose
+// beginning is missing, `"data.train_batch_size": 64,`.
 func variableShape(text []byte) bool {
 	t := bytes.TrimLeft(text, " ")
-	return len(t) > 3 && (t[0] == '\'' || t[0] == '"') && ascii.IsUpper(t[1]) && (ascii.IsUpper(t[2]) || t[2] == '_')
+	if len(t) <= 3 || (t[0] != '\'' && t[0] != '"') {
+		return false
+	}
+	name, _, pair := bytes.Cut(t[1:], []byte(`": `))
+	return ascii.IsUpper(t[1]) && (ascii.IsUpper(t[2]) || t[2] == '_') || pair && bytes.IndexByte(name, '.') > 0
 }
 
 // yamlShape is a quick test for `key:` or `key: value`, indented by blanks.

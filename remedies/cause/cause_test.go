@@ -550,6 +550,17 @@ func TestTheCacheIsSetBesideTheLongestSequence(t *testing.T) {
 	}
 }
 
+func TestSequencesThatNeedABlockEachAreSetBesideTheBlocks(t *testing.T) {
+	t.Parallel()
+	for want, planned := range map[string]int64{
+		"the cache has 856 Mamba blocks, one per sequence; max_num_seqs is 1,024": 1024,
+		"the engine's share of the GPU leaves too little for the KV cache":        512,
+	} {
+		best, _ := Rank(failure("gpu", "init", func(in *Input) { in.NoRoomForCache, in.CacheBlocks, in.PlannedSequences = true, 856, planned }))
+		assert.Equal(t, want, best.Text)
+	}
+}
+
 func TestFragmentationNeedsMoreThanAPeaksSlack(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -26,6 +26,9 @@ var engines = []hypothesis{
 			if in.CacheTokens > 0 && in.CacheTokens < in.PlannedTokens {
 				return fmt.Sprintf("the KV cache has room for %s tokens; one sequence may have %s", memory.Thousands(in.CacheTokens), memory.Thousands(in.PlannedTokens)), in.Requested
 			}
+			if in.CacheBlocks > 0 && in.CacheBlocks < in.PlannedSequences {
+				return fmt.Sprintf("the cache has %s Mamba blocks, one per sequence; max_num_seqs is %s", memory.Thousands(in.CacheBlocks), memory.Thousands(in.PlannedSequences)), nil
+			}
 			if why := layerCache(in); why != "" {
 				return why, in.Requested
 			}
