@@ -112,7 +112,7 @@ var levers = []lever{
 	{id: "unload", topics: []string{"unload-models"}, costs: "models are loaded again after each use"},
 	{id: "node-cache", topics: []string{"node-cache"}, costs: "nodes run again"},
 	{id: "data-cache", topics: []string{"data-cache"}, costs: "slower data loading"},
-	{id: "sample-buffer", topics: []string{"sample-buffer"}, way: "down", costs: "samples are shuffled, or replayed, from fewer"},
+	{id: "sample-buffer", topics: []string{"sample-buffer"}, way: "down", costs: "samples are shuffled or replayed within a smaller window"},
 	{id: "numa-copies", topics: []string{"numa-copies"}, costs: "slower reads from the other node's memory"},
 	{id: "temp-file", topics: []string{"temp-file"}, costs: "room on disk, and time"},
 	{id: "writer-batch", keys: []string{"writer_batch_size"}, way: "down"},

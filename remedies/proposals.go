@@ -155,7 +155,7 @@ func ruleOut(items []assessment, levers []string, why string) {
 // notFragmentedWord begins the reason; the page shows only this.
 const notFragmentedWord = "not fragmented: "
 
-// notFragmented returns why nothing against fragmentation helps: a figure excludes it, or PyTorch's allocator did not fail.
+// notFragmented returns why nothing against fragmentation helps: a figure excludes it, or no allocation by PyTorch failed.
 func notFragmented(ctx *Context, best *cause.Cause, rivals []cause.Cause) string {
 	switch i := slices.IndexFunc(rivals, func(c cause.Cause) bool { return c.ID == "fragmentation" }); {
 	case ctx.resource != "gpu" || best.ID == "fragmentation":
@@ -163,7 +163,7 @@ func notFragmented(ctx *Context, best *cause.Cause, rivals []cause.Cause) string
 	case i >= 0 && len(rivals[i].Against) > 0:
 		return notFragmentedWord + rivals[i].Against[0]
 	case i < 0 && ctx.incident.Kind != parser.GPUOOM:
-		return "PyTorch's allocator did not fail"
+		return "no allocation by PyTorch failed"
 	}
 	return ""
 }

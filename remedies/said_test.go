@@ -22,12 +22,12 @@ func TestMoreHostMemoryIsAGuessByItsOwnFactor(t *testing.T) {
 		used     *int64
 		want     string
 	}{
-		"a half more":      {"480G", "720G", nil, "The log does not show how much was missing; 1.5 times as much is a guess."},
-		"twice as much":    {"2Gi", "4Gi", nil, "The log does not show how much was missing; twice as much is a guess."},
-		"rounded up":       {"1Gi", "4Gi", nil, "The log does not show how much was missing; 4 times as much is a guess."},
-		"unreadable":       {"some", "4Gi", nil, "The log does not show how much was missing; this is a guess."},
+		"a half more":      {"480G", "720G", nil, "A guess, 1.5 times as much as before: the log does not show how much is needed."},
+		"twice as much":    {"2Gi", "4Gi", nil, "A guess, twice as much as before: the log does not show how much is needed."},
+		"rounded up":       {"1Gi", "4Gi", nil, "A guess, 4 times as much as before: the log does not show how much is needed."},
+		"unreadable":       {"some", "4Gi", nil, "A guess: the log does not show how much is needed."},
 		"more than it had": {"500G", "760G", gibs(602), "It used 602.00 GiB when it was killed, and may need more."},
-		"less than it had": {"500G", "752G", gibs(400), "The log does not show how much was missing; 1.5 times as much is a guess."},
+		"less than it had": {"500G", "752G", gibs(400), "A guess, 1.5 times as much as before: the log does not show how much is needed."},
 	} {
 		ctx := &Context{root: &classifier.Root{Used: c.used}}
 		assert.Equal(t, c.want, guess(ctx, &Change{From: &c.from, To: &c.to}), name)
@@ -134,7 +134,7 @@ func TestWhatWasMissingIsTheLeast(t *testing.T) {
 		return in
 	}
 	for name, c := range map[string]struct{ file, want string }{
-		"a share of the card":         {"verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py", "Frees about 5.6 GiB; at least 1.0 GiB was missing."},
+		"a share of the card":         {"verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py", "Frees about 5.6 GiB; 1.00 GiB was missing."},
 		"a share of what was free":    {"verl/third_party/vllm/vllm_v_0_6_3/llm.py", "In this vLLM version, it is a share of what was free at the start; the log does not show how much that was."},
 		"a share of what was free, 2": {"verl/third_party/vllm/vllm_v_0_5_4/llm.py", "In this vLLM version, it is a share of what was free at the start; the log does not show how much that was."},
 	} {

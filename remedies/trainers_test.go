@@ -174,8 +174,8 @@ func TestAccumulationThatKeepsTheResultsIsSaid(t *testing.T) {
 		run  *classifier.Run
 		want string
 	}{
-		"the log has it":                 {run("hf_trainer", "per_device_train_batch_size", "8", "gradient_accumulation_steps", "4", "gradient_checkpointing", "True"), "Same results with gradient_accumulation_steps = 16 (4 now)."},
-		"it does not":                    {run("hf_trainer", "per_device_train_batch_size", "8", "gradient_checkpointing", "True"), "Same results with 4 times as many gradient accumulation steps."},
+		"the log has it":                 {run("hf_trainer", "per_device_train_batch_size", "8", "gradient_accumulation_steps", "4", "gradient_checkpointing", "True"), "To keep the results, set gradient_accumulation_steps = 16 (now 4)."},
+		"it does not":                    {run("hf_trainer", "per_device_train_batch_size", "8", "gradient_checkpointing", "True"), "To keep the results, use 4 times as many gradient accumulation steps."},
 		"the program accumulates itself": {run("openrlhf", "--micro_train_batch_size", "8", "--gradient_checkpointing", "True"), "Results do not change."},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -75,7 +75,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 	case o.never && fit != "":
 		return fmt.Sprintf("Never builds this tensor: about %s at a time instead of %s, %s.", about(*o.asks), classifier.GiB(*r.Requested), fit)
 	case o.asks != nil && r.Requested != nil:
-		s := fmt.Sprintf("%s -> %s", strings.TrimSuffix(classifier.GiB(*r.Requested), " GiB"), classifier.GiB(*o.asks))
+		s := fromTo(*r.Requested, *o.asks)
 		if fit != "" {
 			s += ", " + fit
 		}
@@ -96,7 +96,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		return about(*p.FreesBytes) + " less on the node."
 	case p.FreesBytes != nil && fit != "" && ctx.incident.Kind == parser.GPUOOM:
 		short, _ := ctx.lacking()
-		missing := "at least " + about(short) + " was missing" // the step may ask for more after it
+		missing := classifier.GiB(short) + " was missing"
 		if short == ctx.beyond {
 			missing = about(short) + " is missing in all"
 		}
@@ -121,6 +121,15 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		return "" // an engine's own arithmetic states it, or no change has a figure
 	}
 	return missingFigure(ctx, p, o)
+}
+
+// fromTo prints two sizes with an arrow, and a unit that both have once.
+func fromTo(from, to int64) string {
+	before, after := classifier.GiB(from), classifier.GiB(to)
+	if strings.HasSuffix(after, " GiB") {
+		before = strings.TrimSuffix(before, " GiB")
+	}
+	return before + " -> " + after
 }
 
 // assumedDefault returns the default that a change starts from where the run's version, which may have another, is unknown.
@@ -168,10 +177,10 @@ func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
 	case len(o.missing) > 0:
 		input := o.missing[0]
 		if slices.Contains(modelInputs, input) {
-			return "How much does it free?  oomscan plan LOGS --model config.json"
+			return "Savings unknown. To estimate them:  oomscan plan LOGS --model config.json"
 		}
 		if keys := inputSettings(ctx, &ctx.setup, input); len(keys) > 0 {
-			return "How much does it free?  oomscan plan LOGS --set " + ExampleOf(keys[len(keys)-1])
+			return "Savings unknown. To estimate them:  oomscan plan LOGS --set " + ExampleOf(keys[len(keys)-1])
 		}
 		return "The log does not show how much it frees."
 	case p.FreesBytes != nil:
@@ -272,10 +281,10 @@ func sameResults(ctx *Context, n int64) string {
 	for _, key := range []string{"gradient_accumulation_steps", "accumulate_grad_batches", "gradient_accumulation_iters"} {
 		f, ok := ctx.settings.find(key, true)
 		if steps, isInt := parseInt(f.value.Value); ok && isInt && steps > 0 && steps <= mostSamples {
-			return fmt.Sprintf("Same results with %s = %d (%d now).", f.key, steps*n, steps)
+			return fmt.Sprintf("To keep the results, set %s = %d (now %d).", f.key, steps*n, steps)
 		}
 	}
-	return "Same results with " + asMany(n) + " as many gradient accumulation steps."
+	return "To keep the results, use " + asMany(n) + " as many gradient accumulation steps."
 }
 
 // asMany returns a whole factor in words.

@@ -32,7 +32,7 @@ func TestABatchIsNamedByItsSetting(t *testing.T) {
 
 func TestAnEnginesStepHasItsTokens(t *testing.T) {
 	t.Parallel()
-	const step = "one engine step's activations do not fit"
+	const step = "the activations of one engine step do not fit"
 	printed := func(in *Input) { in.PrefillTokens = 8192 }
 	for name, c := range map[string]struct {
 		change []func(*Input)

@@ -126,10 +126,8 @@ var engines = []hypothesis{
 				return "the cache planned for " + memory.Thousands(in.number(cacheKeys...)) + " tokens does not fit beside the weights", nil
 			case in.LessThanDesired && in.Free != nil && in.Total != nil:
 				return in.share() + " asks for more than was free", in.Free
-			case in.Shortfall != nil:
-				return fmt.Sprintf("%s leaves too little for everything else: %s short", in.share(), gib(in.Shortfall)), in.Shortfall
 			}
-			return in.share() + " leaves too little for everything else", nil
+			return in.share() + " leaves too little for " + in.besideCache(), in.Shortfall
 		},
 	},
 	{
@@ -240,6 +238,19 @@ func layerCache(in *Input) string {
 	return trimmed(in.Request[0].Text)
 }
 
+// besideCache names what did not fit beside the engine's cache.
+func (in *Input) besideCache() string {
+	switch {
+	case in.GraphCapture:
+		return "the CUDA graphs"
+	case in.Sampler:
+		return "the sampler's temporary tensors"
+	case in.EngineFailed:
+		return "the engine's temporary tensors"
+	}
+	return "the training process"
+}
+
 // engineElsewhere reports whether a trainer failed whose engine is another process, so that nothing of its own is the engine's.
 func (in *Input) engineElsewhere() bool {
 	return !in.EngineFailed && slices.Contains([]string{"nemo_rl", "slime", "relax", "areal", "openrlhf"}, in.Framework)
@@ -259,5 +270,5 @@ func (in *Input) stepPart() string {
 	case in.Sampler:
 		return "the sampler's probabilities, of sequences x vocabulary, do not fit"
 	}
-	return "one engine step's activations do not fit" + in.stepSize()
+	return "the activations of one engine step do not fit" + in.stepSize()
 }

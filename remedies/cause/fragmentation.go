@@ -31,17 +31,17 @@ func (in *Input) lacked(before string) string {
 	return before + in.shown(missing) + " of the " + gib(in.Requested) + " requested was missing"
 }
 
-// NotFragmented explains why what PyTorch holds in reserve is not the cause: the failed request is larger than all of it.
+// NotFragmented explains why what PyTorch holds in reserve is not the cause: all of it would not cover what was missing.
 func NotFragmented(in *Input) string {
 	if in.Idle == nil || Fragmented(in) != "" {
 		return ""
 	}
-	idle := "only " + gib(in.Idle) + " is reserved but unallocated"
+	idle := "only " + gib(in.Idle) + " is reserved but unallocated; "
 	switch missing, ok := in.missing(); {
 	case ok && *in.Idle < missing:
-		return idle + in.lacked(", and ")
-	case in.Requested != nil && *in.Idle < *in.Requested:
-		return idle + ", less than the " + gib(in.Requested) + " requested"
+		return idle + in.shown(missing) + " was missing"
+	case !ok && in.Requested != nil && *in.Idle < *in.Requested:
+		return idle + gib(in.Requested) + " was requested"
 	}
 	return ""
 }

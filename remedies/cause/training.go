@@ -47,6 +47,9 @@ var training = []hypothesis{
 			if weightsOnEach(in) != "" {
 				return sized("every GPU holds all weights: %s parameters x 2 bytes", 2*in.Parameters.Value, count(in.Parameters.Value))
 			}
+			if p := in.Parameters.Value; p > 0 && p < 1<<45 && in.loading() && !in.Quantized {
+				return sized("every GPU loads all weights: %s parameters x 2 bytes", 2*p, count(p))
+			}
 			if least, how := in.statesOnCard(); statesOnEach(in) != "" {
 				return sized("every GPU holds all of the model's states: %s", least, how)
 			}
@@ -428,7 +431,7 @@ func productFigure(tensor string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
 		text := tensor
 		if in.Requested != nil && *in.Requested > 0 {
-			text += ", " + gib(in.Requested) + " in one request"
+			text += ", one allocation of " + gib(in.Requested)
 		}
 		return requestFigure(text)(in)
 	}

@@ -117,7 +117,7 @@ func TestTextTellsWhatHasCome(t *testing.T) {
 	in.Consequences[0].Count = 4
 	in.Survived = true
 	tell(t, p, true, in)
-	assert.Equal(t, "  update    a.log:5 (gpu_oom): a process ended, survived: the run went on\n", b.String())
+	assert.Equal(t, "  update    a.log:5 (gpu_oom): a process exited, survived: the run went on\n", b.String())
 	b.Reset()
 	in.Findings = []string{"a sentence"}
 	tell(t, p, true, in)

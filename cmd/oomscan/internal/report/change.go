@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -23,7 +24,7 @@ func writeProposals(p *page, r *Report, in *Incident, full bool) {
 			p.blank()
 		}
 		if i == maxProposals && !full {
-			p.more(len(in.Proposals)-i, "alternative", "alternatives")
+			p.more(len(in.Proposals)-i, "alternative"+wordInFull, "alternatives"+wordInFull)
 			return
 		}
 		x := in.Proposals[i]
@@ -92,7 +93,7 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 		p.para(at, span{plain, "(" + x.WhyNot + ")"})
 	}
 	if len(x.Changes) == 0 {
-		p.para(at, span{dim, closed(detail(in, x))})
+		p.para(at, span{dim, p.sentences(at, closed(detail(in, x)))})
 	}
 	for _, s := range x.Needs {
 		switch text, command := question(s); {
@@ -101,7 +102,7 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 		case whole:
 			p.para(at, span{dim, wordFirst}, span{plain, text})
 		default:
-			p.para(block{indent: at.indent, hang: at.hang, lines: 1}, span{dim, wordFirst}, span{plain, firstSentence(text)})
+			p.para(at, span{dim, wordFirst}, span{plain, firstSentence(text)})
 		}
 	}
 	if x.WorstCase != "" && whole && !strings.Contains(x.Text, wordFullLength) {
@@ -112,23 +113,42 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 	}
 }
 
-// question parts a text that ends in a question and the command that answers it; other texts are sentences without a command.
+// commandMark parts a sentence from the command that answers it.
+const commandMark = "  "
+
+// question parts a text from the command that answers it; other texts are sentences without a command.
 func question(s string) (text, command string) {
-	text, command, ok := strings.Cut(s, "?  ")
+	text, command, ok := strings.Cut(s, commandMark)
 	if ok {
-		return text + "?  ", command
+		return text + commandMark, command
 	}
 	return closed(text), ""
 }
 
 // firstSentence is the first of several sentences.
-func firstSentence(s string) string {
-	for i := 0; i+2 < len(s); i++ {
+func firstSentence(s string) string { return s[:sentenceEnd(s, 0)] }
+
+// sentenceEnd is where the sentence ends that begins at a position.
+func sentenceEnd(s string, from int) int {
+	for i := from; i+2 < len(s); i++ {
 		if s[i] == '.' && s[i+1] == ' ' && s[i+2] >= 'A' && s[i+2] <= 'Z' {
-			return s[:i+1]
+			return i + 1
 		}
 	}
-	return s
+	return len(s)
+}
+
+// sentences are as many whole sentences of a text as a block has room for, at least one.
+func (p *page) sentences(b block, s string) string {
+	end := sentenceEnd(s, 0)
+	for end < len(s) {
+		next := sentenceEnd(s, end+1)
+		if p.linesOf(b, []span{{plain, s[:next]}}) > b.lines {
+			break
+		}
+		end = next
+	}
+	return s[:end]
 }
 
 // inSentence begins with a small letter where a text stands behind another one. What begins with an abbreviation keeps it.
@@ -158,7 +178,9 @@ func writeChange(p *page, c *Change, above []string) []string {
 	if byDefault, rest, ok := strings.Cut(c.ComputedFrom, wordByDefault); ok && strings.HasPrefix(rest, wordRecent) {
 		note = wordRecentDefault + clip(byDefault)
 	} else if ok {
-		note = "# " + clip(byDefault) + wordByDefault
+		note = wordDefault + clip(byDefault)
+	} else if c.From != nil && unset(*c.From) {
+		note = wordWasUnset
 	} else if c.From != nil {
 		note = wordWas + shortened(*c.From, 40)
 	}
@@ -166,7 +188,7 @@ func writeChange(p *page, c *Change, above []string) []string {
 	switch {
 	case c.Key == "" && c.Snippet == "":
 	case c.Snippet == "":
-		spans := []span{{code, c.Key}}
+		spans := []span{{code, cmp.Or(keyWords[c.Key], c.Key)}}
 		verb := verbs[c.Direction]
 		if c.From != nil && unset(*c.From) {
 			verb = verbs["set"]
@@ -263,7 +285,7 @@ func shortened(s string, most int) string {
 
 // closed ends in a period.
 func closed(s string) string {
-	if s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") || strings.Contains(s, "?  ") { // a command answers
+	if s == "" || strings.HasSuffix(s, ".") || strings.HasSuffix(s, "?") || strings.Contains(s, commandMark) { // a command answers
 		return s
 	}
 	return s + "."

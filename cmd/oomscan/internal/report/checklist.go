@@ -21,8 +21,14 @@ func writeChecklist(p *page, in *Incident, full bool) {
 	name, _, _ := strings.Cut(in.Checklist, ` (guide "`)
 	p.section(wordChecklist, span{plain, "  " + name}, span{dim, legend(p.g, started)})
 	urls := map[string]bool{}
-	list := ""
+	list, notHere := "", wordNotHere+wordNamedInFull
 	var out []*Remedy
+	fold := func() {
+		if len(out) > 0 {
+			writeFolded(p, notHere, out)
+			out, notHere = nil, wordNotHere
+		}
+	}
 	for i := range in.Remedies {
 		x := &in.Remedies[i]
 		if i == maxChecklist {
@@ -30,8 +36,7 @@ func writeChecklist(p *page, in *Incident, full bool) {
 			break
 		}
 		if x.List != list {
-			writeFolded(p, out)
-			out = nil
+			fold()
 			if title := strings.Replace(x.List, ", ", ": ", 1); x.List != "" && !strings.HasPrefix(in.Checklist, title) {
 				p.para(block{indent: 3, hang: 5}, span{bold, x.List})
 			}
@@ -48,7 +53,7 @@ func writeChecklist(p *page, in *Incident, full bool) {
 			writeItem(p, x, started[x.ID])
 		}
 	}
-	writeFolded(p, out)
+	fold()
 }
 
 // startedBy are the items that a proposal is made of, each with the place of the first one.
@@ -134,10 +139,7 @@ func isSwitch(value string) bool {
 }
 
 // writeFolded says which items do not apply, and why: those of one reason together.
-func writeFolded(p *page, items []*Remedy) {
-	if len(items) == 0 {
-		return
-	}
+func writeFolded(p *page, lead string, items []*Remedy) {
 	var reasons []string
 	numbers := map[string][]string{}
 	for _, x := range items {
@@ -156,7 +158,7 @@ func writeFolded(p *page, items []*Remedy) {
 		if n < len(reasons) {
 			text += "; " + p.g.ellipsis
 		}
-		if spans := []span{{dim, wordNotHere}, {plain, text}}; n == 1 || p.linesOf(at, spans) <= maxFolded {
+		if spans := []span{{dim, lead + "  "}, {plain, text}}; n == 1 || p.linesOf(at, spans) <= maxFolded {
 			p.para(at, spans...)
 			return
 		}

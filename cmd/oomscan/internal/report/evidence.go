@@ -19,7 +19,7 @@ type fact struct {
 func writeEvidence(p *page, r *Report, in *Incident) {
 	facts := []fact{rootFact(p, in)}
 	if in.phased() {
-		facts = append(facts, fact{span{plain, labelPhase + in.Confidence + labelConfidence}, []span{{plain, reason(in)}}, 2})
+		facts = append(facts, fact{span{plain, labelPhase + in.Confidence + labelConfidence}, []span{{plain, reason(in)}}, 3})
 	}
 	if l := in.Ledger; l != nil && l.Contradiction != nil {
 		facts = append(facts, fact{span{plain, labelFigures}, []span{{plain, *l.Contradiction}}, 3})
@@ -73,12 +73,15 @@ func rootFact(p *page, in *Incident) fact {
 	message := in.Root.Message
 	if name, rest, ok := strings.Cut(message, ": "); ok && in.Root.Request != nil && len(name) < 60 && rest != "" && !strings.Contains(name, " ") {
 		message = name // its figures stand above
+		if name == "RuntimeError" {
+			message += ": " + firstSentence(rest)
+		}
 	}
 	text := []span{{plain, message}}
 	if s := timesText(in); s != "" && len(message) <= maxShortMessage {
 		text = append(text, span{plain, ", " + s})
 	}
-	return fact{p.at(in.Root.File, in.Root.Line), text, 2}
+	return fact{p.at(in.Root.File, in.Root.Line), text, 3}
 }
 
 // maxShortMessage is how long a message may be that says how often it was reported; behind longer ones that would be cut off.

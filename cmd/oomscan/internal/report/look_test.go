@@ -96,7 +96,7 @@ func TestWhatTheLogDoesNotTellIsSaid(t *testing.T) {
 	t.Parallel()
 	r := &Report{Incidents: []Incident{{Verdict: "memory", Kind: "host_oom", Resource: "host", Phase: "unknown", Root: Root{File: "a.log", Line: 3}}}}
 	got := text(t, r, Style{Width: 80})
-	assert.Contains(t, got, "unknown   the phase, which process failed, memory figures\n")
+	assert.Contains(t, got, "not in the log   the phase, which process failed, memory figures\n")
 	assert.NotContains(t, got, labelPhase)
 }
 
@@ -145,7 +145,7 @@ func TestItemsThatDoNotApplyAreFoldedByReason(t *testing.T) {
 		item(1, "it is off"), {Order: 2, ID: "b", Title: "Second item"}, item(3, "the actor failed"), item(4, "the actor failed"), item(5, "the actor failed"),
 	}}}}
 	got := text(t, r, Style{Width: 80})
-	assert.Contains(t, got, "      2  Second item\n     Not applicable  1: off; 3, 4, 5: the actor failed\n")
+	assert.Contains(t, got, "      2  Second item\n     Not applicable (--full names them)  1: off; 3, 4, 5: the actor failed\n")
 	assert.NotContains(t, got, "careful")
 	assert.Contains(t, text(t, r, Style{Width: 80, Full: true}), "It is off.\n")
 }

@@ -41,11 +41,14 @@ func whyText(in *Incident) string {
 
 // isOpen reports whether nothing tells the cause.
 func isOpen(in *Incident) bool {
-	return in.Cause.ID == "unknown" || strings.HasPrefix(in.Cause.Text, wordNotShown)
+	return in.Cause.ID == "unknown" || strings.HasPrefix(in.Cause.Text, wordNotShown) || strings.HasSuffix(in.Cause.Text, wordNotWhy)
 }
 
-// alsoText is the first rival that nothing speaks against, empty for none.
+// alsoText is the first rival that nothing speaks against, empty for none or where the cause is sure.
 func alsoText(in *Incident) string {
+	if in.Cause.Confidence == "high" {
+		return ""
+	}
 	for i := range in.Rivals {
 		x := &in.Rivals[i]
 		if x.Confidence != "low" && len(x.Against) == 0 && x.Text != in.Cause.Text {

@@ -25,7 +25,7 @@ const (
 	labelBefore        = "before it"
 	labelConfidence    = " confidence"
 	labelRun           = "run"
-	labelMissing       = "unknown"
+	labelMissing       = "not in the log"
 	labelFigures       = "figures disagree"
 	labelRuledOut      = "ruled out"
 	wordInnermost      = ", innermost last"
@@ -34,7 +34,8 @@ const (
 	wordNext           = "Next: "
 	wordByDefault      = " by default"
 	wordRecent         = " in recent versions"
-	wordRecentDefault  = "# assumes the recent default, "
+	wordRecentDefault  = "# default in recent versions: "
+	wordDefault        = "# default: "
 	wordWas            = "# was "
 	wordNow            = "now "
 	wordProcess        = "process"
@@ -58,11 +59,15 @@ const (
 	wordOvershot       = "The request alone is larger than the whole card."
 	wordKilled         = "killed"
 	wordNotShown       = "The log does not show what"
+	wordNotWhy         = "the log does not show why"
 	wordNoFix          = "NO SINGLE FIX FOUND"
 	wordNotSetNow      = ", not set now"
+	wordWasUnset       = "# was not set"
 	wordStarred        = "try first"
 	wordOther          = "or instead"
-	wordNotHere        = "Not applicable  "
+	wordNotHere        = "Not applicable"
+	wordInFull         = " (--full)"
+	wordNamedInFull    = " (--full names them)"
 	wordFullLength     = "full length"
 	wordNoProposal     = "Work through the checklist below, from the top."
 	wordCut            = "Cut here: an issue holds no more. The HTML report has everything."
@@ -109,7 +114,7 @@ var phaseWords = map[string]string{
 var consequenceWords = map[string]string{
 	"gpu_oom": "out of GPU memory", "gpu_driver_oom": "out of GPU memory", "kv_cache": "no room for the KV cache",
 	"nccl_oom": "NCCL out of memory", "nccl_failure": "NCCL error", "host_oom": "host allocation failed",
-	"oom_kill": "a process was killed", "shm_exhausted": "/dev/shm full", "illegal_access": "illegal memory access", "process_exit": "a process ended",
+	"oom_kill": "a process was killed", "shm_exhausted": "/dev/shm full", "illegal_access": "illegal memory access", "process_exit": "a process exited",
 	"job_cancelled": "job cancelled", "exception": "an exception", "restart": "workers restarted", "recovered": "recovered", "pressure": "low memory",
 	sameKill: "same kill reported",
 }
@@ -128,11 +133,14 @@ var killers = map[string]string{
 // partWords name the parts of a memory bar.
 var partWords = map[ink]string{
 	partAllocated: "tensors", partReserved: "reserved but unused", partProcess: "CUDA and NCCL", partOthers: "other processes", partFree: "free",
-	partUnknown: "unexplained",
+	partUnknown: "unaccounted for",
 }
 
 // steps are shorter words for the usual steps of a value that the log does not show.
-var steps = map[string]string{"to half of what it is now": "halve it", "to twice what it is now": "double it"}
+var steps = map[string]string{"to half of what it is now": "halve it", "to twice what it is now": "double it", "to a quarter of what it is now": "lower it to a quarter"}
+
+// keyWords name what a change without a setting is about, by its key.
+var keyWords = map[string]string{"memory": "the node's RAM"}
 
 // verbs say in which direction a setting goes.
 var verbs = map[string]string{"up": "raise it", "down": "lower it", "set": "set it"}

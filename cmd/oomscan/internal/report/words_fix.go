@@ -46,7 +46,7 @@ func closing(r *Report) string {
 func firstStep(in *Incident) string {
 	x := in.Proposals[0]
 	sure := in.Verdict == "memory" && in.Cause != nil && in.Cause.Confidence == "high" && x.Fits != nil && *x.Fits
-	more, typed := len(x.Changes)-1, slices.ContainsFunc(x.Changes, func(c Change) bool { return c.To != nil })
+	more, typed := len(x.Changes)-1, slices.ContainsFunc(x.Changes, func(c Change) bool { return c.To != nil && keyWords[c.Key] == "" })
 	x.Changes = x.Changes[:min(1, len(x.Changes))] // the others stand above
 	fix := inSentence(fixOf(&x))
 	switch {
@@ -56,7 +56,7 @@ func firstStep(in *Incident) string {
 		fix = "try " + fix
 	}
 	if more > 0 {
-		fix += fmt.Sprintf(" and %d more", more)
+		fix += fmt.Sprintf(" and %s", count(more, "more change", "more changes"))
 	}
 	return fix
 }
@@ -67,6 +67,8 @@ func fixOf(x *Proposal) string {
 	for _, c := range x.Changes {
 		switch {
 		case c.Key == "":
+		case keyWords[c.Key] != "" && c.To != nil:
+			parts = append(parts, "raise "+keyWords[c.Key]+" to "+*c.To)
 		case c.To == nil:
 			parts = append(parts, strings.TrimSuffix(cmp.Or(verbs[c.Direction], verbs["set"]), " it")+" "+c.Key)
 		case c.Snippet == "" || strings.Contains(c.Snippet, "\n") && !strings.Contains(*c.To, " "):

@@ -60,7 +60,7 @@ func requestText(in *Incident) string {
 	fmt.Fprintf(&b, "Tried to allocate %s", size(*r.Request))
 	switch {
 	case r.Free != nil && r.Total != nil:
-		fmt.Fprintf(&b, "; %s were free", sizeOf(*r.Free, *r.Total))
+		fmt.Fprintf(&b, "; %s was free", sizeOf(*r.Free, *r.Total))
 	case r.Free != nil:
 		fmt.Fprintf(&b, "; %s was free", size(*r.Free))
 	case r.Total != nil:
@@ -270,9 +270,9 @@ func heldText(in *Incident) string {
 			switch {
 			case g.bytes <= 2*(*own) || g.bytes > *limit:
 			case g.count > 1:
-				return fmt.Sprintf("%d %s processes hold %s, the killed process %s", g.count, g.name, sizeOf(g.bytes, *limit), size(*own))
+				return fmt.Sprintf("%d %s processes hold %s; the killed process held only %s", g.count, g.name, sizeOf(g.bytes, *limit), size(*own))
 			default:
-				return fmt.Sprintf("%s holds %s, the killed process %s", g.name, sizeOf(g.bytes, *limit), size(*own))
+				return fmt.Sprintf("%s holds %s; the killed process held only %s", g.name, sizeOf(g.bytes, *limit), size(*own))
 			}
 		}
 	}
