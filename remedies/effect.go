@@ -148,8 +148,10 @@ func engineAwake(ctx *Context) truth {
 		return yes
 	}
 	_, sleeps := ctx.settings.flag("actor_rollout_ref.rollout.free_cache_engine", "vllm_enable_sleep_mode", "vllm_enable_sleep", "vllm.enable_sleep", "offload_rollout")
-	if level, ok := ctx.settings.integer("sleep_level"); sleeps == unknown && ok && level > 0 {
-		sleeps = yes
+	if f, ok := ctx.settings.find("sleep_level", true); sleeps == unknown && ok {
+		if level, ok := parseInt(f.value.Value); ok {
+			sleeps = truthOf(level > 0)
+		}
 	}
 	if sleeps == unknown && trains(ctx) && slices.Contains(wakeful, programOf(ctx.run).ID) && shownWhole(ctx) && ctx.is("shares_card") {
 		return yes

@@ -166,6 +166,15 @@ func chunkedProfile(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
+// oneImage reports whether vLLM's V0 failed, which plans for one image or video per prompt unless a setting allows more
+// (vllm/multimodal/registry.py, init_mm_limits_per_prompt). V1 plans for as many as the longest prompt has room for.
+func oneImage(ctx *Context, _ string) verdict {
+	if !ctx.passesThrough("/vllm/worker/") || ctx.is("set:limit_mm_per_prompt") || ctx.is("set:limit_mm_per_prompt.image") {
+		return verdict{}
+	}
+	return verdict{yes, "this version plans for one image per prompt anyway"}
+}
+
 // wholeProfile reports whether vLLM's V0 processes whole prompts. It then refuses to take fewer tokens in a step than one prompt
 // may have (vllm/config.py, SchedulerConfig), and profiles prompts of the greatest length.
 func wholeProfile(ctx *Context, _ string) verdict {

@@ -48,6 +48,7 @@ type bound struct {
 	// larger of the two limits all passes.
 	shares, shared bool
 	parts          []string // settings by which the tokens of a GPU are divided: context parallelism
+	turns          string   // a setting that bounds all turns of a sample together, where the lengths bound one turn
 }
 
 var (
@@ -59,8 +60,8 @@ var (
 	// The actor's own old log-probabilities follow the budget of training; other models have a separate one
 	// (remedies.md part 2.3; slime/utils/arguments.py).
 	slimeBounds = []bound{
-		{phases: []string{"logprob"}, unless: []string{"not dynamic_batch"}, budget: "--log-probs-max-tokens-per-gpu", lengths: [][]string{{"rollout_max_prompt_len"}, {"rollout_max_response_len"}}, shares: true},
-		{unless: []string{"not dynamic_batch"}, shared: true, budget: "--max-tokens-per-gpu", lengths: [][]string{{"rollout_max_prompt_len"}, {"rollout_max_response_len"}}},
+		{phases: []string{"logprob"}, unless: []string{"not dynamic_batch"}, budget: "--log-probs-max-tokens-per-gpu", lengths: [][]string{{"rollout_max_prompt_len"}, {"rollout_max_response_len"}}, turns: "rollout_max_context_len", shares: true},
+		{unless: []string{"not dynamic_batch"}, shared: true, budget: "--max-tokens-per-gpu", lengths: [][]string{{"rollout_max_prompt_len"}, {"rollout_max_response_len"}}, turns: "rollout_max_context_len"},
 		{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}, when: []string{"not dynamic_batch"}},
 	}
 )
@@ -144,6 +145,9 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 	atLeast := longest
 	if len(how) < len(b.lengths) {
 		longest = 0
+	}
+	if n, ok := ctx.settings.integer(b.turns); ok && b.turns != "" && n <= mostTokens {
+		atLeast = max(atLeast, n)
 	}
 	if b.budget != "" {
 		n, ok := ctx.settings.integer(b.budget)

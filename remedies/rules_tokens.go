@@ -71,6 +71,9 @@ func budgetAReaL(q *paramQuery) proposedValue {
 	prompt, ok1 := q.settings.integer("train_dataset.max_length")
 	answer, ok2 := q.settings.integer("gconfig.max_new_tokens")
 	if !ok1 || !ok2 {
+		if n, ok := q.int(); ok {
+			return halve(q, n)
+		}
 		return proposedValue{}
 	}
 	low := prompt + answer

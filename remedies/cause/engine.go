@@ -103,6 +103,7 @@ var engines = []hypothesis{
 			}},
 			{sign, both(when("trainer and engine share the card, and the engine is awake", func(in *Input) bool { return in.SharesCard && in.EngineAwake && !in.NoRoomForCache }), (*Input).gpu)},
 			{2 * hint, both(when("the engine does not sleep while the model trains", func(in *Input) bool { return in.SharesCard && in.EngineAwake }), (*Input).training)},
+			{2*proof + hint, both(keepsMostOfTheCard, (*Input).training)},
 			{sign, both(wakes, (*Input).gpu)},
 			{sign, unmapped},
 			{sign, func(in *Input) string {
@@ -150,7 +151,7 @@ var (
 	wakes     = frames(40, "the engine failed while waking up", "wake_up", "resume_memory", "resume_kv")
 	pools     = []string{"vllm.cumem", "tms.resume", "tms.fatal"}
 	unmapped  = saw("the engine's memory could not be mapped again", pools...)
-	shareKeys = []string{"cache_max_entry_count", "free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "gpu_memory_utilization", "mem_fraction_static"}
+	shareKeys = []string{"cache_max_entry_count", "free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "gpu_memory_utilization", "vllm_gpu_memory_utilization", "mem_fraction_static", "sglang_mem_fraction_static"}
 )
 
 // wholeCard are engines without a setting for their share of the GPU.
@@ -236,6 +237,16 @@ func layerCache(in *Input) string {
 		return ""
 	}
 	return trimmed(in.Request[0].Text)
+}
+
+// keepsMostOfTheCard reports that an engine stays awake beside the trainer with at least half of the card.
+func keepsMostOfTheCard(in *Input) string {
+	key, v, ok := in.Setting(shareKeys...)
+	f, err := strconv.ParseFloat(strings.Trim(v, `"' `), 64)
+	if !ok || err != nil || f < 0.5 || f > 1 || !in.SharesCard || !in.EngineAwake || in.EngineAsleep || in.EngineFailed || !in.gpu() {
+		return ""
+	}
+	return fmt.Sprintf("the engine stays awake on the trainer's card, and %s is %s", key[strings.LastIndexByte(key, '.')+1:], v)
 }
 
 // besideCache names what did not fit beside the engine's cache.

@@ -47,6 +47,7 @@ type Limit struct {
 	Samples int64 // of a micro-batch, when the setting counts them
 	Longest int64 // tokens of the longest sample, 0 when unknown
 	// AtLeast is Longest or, if a setting is missing, what the known ones allow one sample: the answer without the prompt.
+	// With several turns it is what they have together.
 	AtLeast int64
 }
 
