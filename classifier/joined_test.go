@@ -118,6 +118,23 @@ func TestLaterLinesCompleteAFailure(t *testing.T) {
 	}
 }
 
+// TestAServerThatIsReadyNoLongerStarts reads the kernel's log beside that of a server which is killed later.
+func TestAServerThatIsReadyNoLongerStarts(t *testing.T) {
+	t.Parallel()
+	const (
+		start  = "INFO 03-14 08:03:00 [api_server.py:972] vLLM API server version 0.7.4\nINFO 03-14 08:04:41 [kv_cache_utils.py:537] GPU KV cache size: 956,112 tokens\n"
+		ready  = "INFO:     Application startup complete.\n"
+		killed = "[Fri Mar 14 23:11:46 2025] Memory cgroup out of memory: Killed process 48702 (python3) total-vm:68896044kB, anon-rss:42848256kB, file-rss:241664kB, shmem-rss:4096kB, UID:0\n"
+	)
+	for want, log := range map[string]string{"init": start, "rollout": start + ready} {
+		for _, files := range []map[string]string{{"server.log": log, "dmesg.txt": killed}, {"all.log": log + killed}} {
+			got := read(t, files).Incidents
+			require.Len(t, got, 1)
+			assert.Equal(t, want, got[0].Phase, got[0].PhaseWhy)
+		}
+	}
+}
+
 // TestATracebackWithoutItsHeadIsLessSure reads tracebacks of which only the inner frames are left.
 func TestATracebackWithoutItsHeadIsLessSure(t *testing.T) {
 	t.Parallel()

@@ -230,7 +230,7 @@ func (c *conclusion) byContext() phase.Verdict {
 	}
 	if isServer(c.job.run.Framework) {
 		if e.Ready {
-			return phase.Verdict{Phase: phase.Rollout, Confidence: phase.Low, Why: "the server was up and serving"}
+			return serving
 		}
 		return phase.Verdict{Phase: phase.Init, Confidence: phase.Low, Why: "the server had not said that it is ready"}
 	}
@@ -239,6 +239,9 @@ func (c *conclusion) byContext() phase.Verdict {
 	}
 	return phase.Verdict{Phase: phase.Unknown, Confidence: "low", Why: "neither a traceback nor a stage is printed near it"}
 }
+
+// serving is the phase of a server that has said that it is ready.
+var serving = phase.Verdict{Phase: phase.Rollout, Confidence: phase.Low, Why: "the server was up and serving"}
 
 func (c *conclusion) byBar() (phase.Verdict, bool) { return phase.FromBar(c.root.Text) }
 
@@ -252,7 +255,7 @@ func (c *conclusion) stage(e *event) (phase.Verdict, bool) {
 		}
 	}
 	m := e.Marker
-	if m == nil || m.Fields["phase"] == "" || c.cannotSpeakFor(e, m.Header.Stream) || e == c.root && c.started(m) {
+	if m == nil || m.Fields["phase"] == "" || c.cannotSpeakFor(e, m.Header.Stream) || e == c.root && c.started(m) || c.served(m, e.Ready) {
 		return phase.Verdict{}, false
 	}
 	where := fmt.Sprintf("line %d", m.At.Line)
@@ -315,6 +318,11 @@ func (c *conclusion) started(m *parser.Marker) bool {
 	return ok && v.Phase != phase.Init
 }
 
+// served reports whether a start-up marker is out of date: the log is a server's, which has said that it is ready.
+func (c *conclusion) served(m *parser.Marker, ready bool) bool {
+	return ready && m.Fields["phase"] == phase.Init && isServer(c.job.run.Framework)
+}
+
 // byName reads the names of the process and of the log.
 func (c *conclusion) byName() (phase.Verdict, bool) {
 	e := c.root
@@ -336,6 +344,9 @@ func (c *conclusion) elsewhere() (phase.Verdict, bool) {
 		timer, _, m := f.underWay("")
 		if v, ok := phase.FromTimer(timer); ok && timer != "" {
 			return v, true
+		}
+		if m != nil && c.served(m, f.Ready) {
+			return serving, true
 		}
 		// a stage without an announced end is over when training steps are reported; a checkpoint was forgotten then
 		if m != nil && m.Fields["phase"] != "" && (m.Fields["edge"] == "open" || m.Fields["phase"] == phase.Checkpoint || f.LastStep < 0) {

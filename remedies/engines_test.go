@@ -117,7 +117,7 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		}), "--hicache-ratio=1.35"},
 		{"a host cache is halved where no figure tells", as(run("sglang", "hicache_ratio", "1.5"), "", "sglang", ""), killed("rollout", "Out of memory: Killed process 1 (sglang::schedul)"), "--hicache-ratio=0.75"},
 		{"shards that do not load need more cards, not fewer prompt tokens", app("tgi", "num_shard", "2"), full("init", frames("/x/models/flash_llama.py|__init__|", "/x/utils/weights.py|get_sharded|")), "--num-shard=4"},
-		{"LMDeploy's cache finds no room", app("lmdeploy", "cache_max_entry_count", "0.2"), cache("RuntimeError: No enough gpu memory for kv cache."), "--cache-max-entry-count=0.3"},
+		{"LMDeploy's cache finds no room", app("lmdeploy", "cache_max_entry_count", "0.2"), cache("RuntimeError: No enough gpu memory for kv cache."), "--cache-max-entry-count=0.55"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			assert.Equal(t, tt.want, firstChange(For(tt.run, tt.in)))

@@ -236,6 +236,9 @@ func shareUp(q *paramQuery) proposedValue {
 		to := math.Max(math.Min(math.Ceil((b.low+room)*100-1e-6)/100, usual), math.Ceil(b.low*100-1e-6)/100)
 		return proposedValue{to: fraction(math.Min(to, hi)), how: fmt.Sprintf("at least %s: %s%s", fraction(math.Ceil(b.low*100)/100), b.lowHow, roomHow)}
 	}
+	if to := math.Floor((f+usualShare)*50) / 100; to > f+firstGuess && to <= usual && !mayShareCard(q.Context) {
+		return proposedValue{to: fraction(to), how: fmt.Sprintf("the middle between %s and the usual %s: the log does not show what is missing", fraction(f), fraction(usualShare))}
+	}
 	to := math.Min(f+firstGuess, usual)
 	return proposedValue{to: fraction(to), how: fmt.Sprintf("%s + %s, a first guess: the log does not show what is missing", fraction(f), fraction(to-f))}
 }
