@@ -29,9 +29,6 @@ const (
 // untrained reports whether no gradients are needed for what failed.
 func (w *work) untrained() bool { return w.what != "" && w.what != trainingWork }
 
-// trainsNothing reports whether the process only serves, generates, evaluates or infers.
-func (w *work) trainsNothing() bool { return w.untrained() && w.only }
-
 var (
 	// trainName is the name of a function or a call that trains; "pretrained" and "constrained" are none.
 	trainName = lazyre.New(`(?:^|[^a-z])(?:train(?:ing)?|fit|finetune)(?:_\w{1,40})?\b|_train\b|\bcompute_loss\b|backward\(|run_backward|optimizer\.step|update_(?:policy|actor|critic)`)

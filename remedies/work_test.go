@@ -63,7 +63,7 @@ func TestWhatTheFailedProcessDoesDecidesWhatItIsTold(t *testing.T) {
 			if c.trains {
 				return
 			}
-			require.True(t, w.trainsNothing())
+			require.True(t, w.untrained() && w.only)
 			for _, p := range a.Proposals {
 				for _, ch := range p.Changes {
 					for _, bad := range onlyTraining {

@@ -21,8 +21,8 @@ func loaderPatterns() []pattern.Pattern {
 			Kind:     parser.OOMKill, Role: parser.Suspicion, Phase: "data", Set: map[string]string{"signal": "SIGKILL"},
 			Source: "torch 1.0-2.11 torch/csrc/DataLoader.cpp; the signal's name is strsignal's and follows the locale",
 			Match: []pattern.Sample{
-				{Line: `RuntimeError: DataLoader worker (pid 24832) is killed by signal: Killed. `, Want: parser.Fields{"pid": "24832", "signal": "SIGKILL"}},
-				{Line: `RuntimeError: DataLoader worker (pid 881) is killed by signal: 已杀死. `, Want: parser.Fields{"pid": "881", "signal": "SIGKILL"}},
+				{Line: `RuntimeError: DataLoader worker (pid 24832) is killed by signal: Killed. `, Want: parser.Fields{"pid": "24832"}},
+				{Line: `RuntimeError: DataLoader worker (pid 881) is killed by signal: 已杀死. `, Want: parser.Fields{"pid": "881"}},
 			},
 			NoMatch: []string{
 				`RuntimeError: DataLoader worker (pid 3216) is killed by signal: Bus error. `,
@@ -36,8 +36,8 @@ func loaderPatterns() []pattern.Pattern {
 			Kind:     parser.SHMExhausted, Role: parser.Evidence, Phase: "data", Set: map[string]string{"signal": "SIGBUS"},
 			Source: "torch 1.0-2.11 torch/csrc/DataLoader.cpp",
 			Match: []pattern.Sample{
-				{Line: `RuntimeError: DataLoader worker (pid 3216) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.`, Want: parser.Fields{"pid": "3216", "signal": "SIGBUS"}},
-				{Line: `RuntimeError: DataLoader worker (pid 77) is killed by signal: 总线错误. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.`, Want: parser.Fields{"pid": "77", "signal": "SIGBUS"}},
+				{Line: `RuntimeError: DataLoader worker (pid 3216) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.`, Want: parser.Fields{"pid": "3216"}},
+				{Line: `RuntimeError: DataLoader worker (pid 77) is killed by signal: 总线错误. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.`, Want: parser.Fields{"pid": "77"}},
 			},
 			NoMatch: []string{`RuntimeError: DataLoader worker (pid 3216) is killed by signal: Killed. `},
 		},

@@ -61,10 +61,7 @@ func deepspeedLaunch() []pattern.Pattern {
 			Expr:     `DeepSpeed info: version=(?<version>[\w.+]{1,40})`,
 			Marker:   "launch", Set: map[string]string{"backend": "deepspeed", "library": "deepspeed"},
 			Source: "DeepSpeed 0.3-0.18, runtime/engine.py",
-			Match: []pattern.Sample{{
-				Line: "[Rank 0] DeepSpeed info: version=0.16.4, git-hash=unknown, git-branch=unknown",
-				Want: parser.Fields{"backend": "deepspeed", "library": "deepspeed", "version": "0.16.4"},
-			}},
+			Match:  []pattern.Sample{{Line: "[Rank 0] DeepSpeed info: version=0.16.4, git-hash=unknown, git-branch=unknown", Want: parser.Fields{"version": "0.16.4"}}},
 		},
 		{
 			Name:     "launch.deepspeed_world",
@@ -72,7 +69,7 @@ func deepspeedLaunch() []pattern.Pattern {
 			Expr:     `Config mesh_device \w{1,40} world_size = (?<world_size>\d{1,6})`,
 			Marker:   "launch", Set: map[string]string{"backend": "deepspeed"},
 			Source: "DeepSpeed 0.14-0.18, runtime/config.py",
-			Match:  []pattern.Sample{{Line: "Config mesh_device None world_size = 8", Want: parser.Fields{"backend": "deepspeed", "world_size": "8"}}},
+			Match:  []pattern.Sample{{Line: "Config mesh_device None world_size = 8", Want: parser.Fields{"world_size": "8"}}},
 		},
 		{
 			Name:     "launch.deepspeed_launcher",
@@ -80,9 +77,7 @@ func deepspeedLaunch() []pattern.Pattern {
 			Expr:     `nnodes=(?<nodes>\d{1,5}), num_local_procs=(?<gpus_per_node>\d{1,4}), node_rank=(?<node_rank>\d{1,5})`,
 			Marker:   "launch", Set: map[string]string{"launcher": "deepspeed", "backend": "deepspeed"},
 			Source: "DeepSpeed, launcher/launch.py",
-			Match: []pattern.Sample{{
-				Line: "nnodes=1, num_local_procs=8, node_rank=0", Want: parser.Fields{"launcher": "deepspeed", "backend": "deepspeed", "nodes": "1", "gpus_per_node": "8", "node_rank": "0"},
-			}},
+			Match:  []pattern.Sample{{Line: "nnodes=1, num_local_procs=8, node_rank=0", Want: parser.Fields{"nodes": "1", "gpus_per_node": "8", "node_rank": "0"}}},
 		},
 		markers{kind: "launch", source: "DeepSpeed 0.3-0.18, launcher/launch.py, runner.py"}.line("launch.deepspeed_spawned",
 			parser.Fields{"launcher": "deepspeed", "backend": "deepspeed", "framework": "deepspeed"}, `^process \d{1,9} spawned with command: \[|-m deepspeed\.launcher\.\w`,
@@ -112,8 +107,8 @@ func deepspeedDeaths() []pattern.Pattern {
 			Expr:     `(?:Killing subprocess (?<pid>\d+)\s*$|Main process received (?<signal>SIG\w{1,12}), exiting)`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Set: map[string]string{"reason": "launcher"}, Source: deepspeed,
 			Match: []pattern.Sample{
-				{Line: `Killing subprocess 97`, Want: parser.Fields{"pid": "97", "reason": "launcher"}},
-				{Line: `Main process received SIGTERM, exiting`, Want: parser.Fields{"signal": "SIGTERM", "reason": "launcher"}},
+				{Line: `Killing subprocess 97`, Want: parser.Fields{"pid": "97"}},
+				{Line: `Main process received SIGTERM, exiting`, Want: parser.Fields{"signal": "SIGTERM"}},
 			},
 			NoMatch: []string{`Killing subprocess group`},
 		},
@@ -134,7 +129,7 @@ func deepspeedDeaths() []pattern.Pattern {
 			Expr:     `(?:'--local_rank=(?<local_rank>\d{1,4})'.{0,2000}?)?exits with return code = (?<exitcode>-7|135)(?!\d)`,
 			Kind:     parser.SHMExhausted, Role: parser.Suspicion, Set: map[string]string{"signal": "SIGBUS"}, Source: deepspeed,
 			Match: []pattern.Sample{
-				{Line: `['/usr/bin/python3', '-u', 'train.py', '--local_rank=3'] exits with return code = -7`, Want: parser.Fields{"exitcode": "-7", "local_rank": "3", "signal": "SIGBUS"}},
+				{Line: `['/usr/bin/python3', '-u', 'train.py', '--local_rank=3'] exits with return code = -7`, Want: parser.Fields{"exitcode": "-7", "local_rank": "3"}},
 			},
 			NoMatch: []string{`['/usr/bin/python3', '-u', 'train.py'] exits with return code = -9`, `['/usr/bin/python3', '-u', 'train.py'] exits with return code = 1`},
 		},

@@ -145,8 +145,8 @@ func torchrunPatterns() []pattern.Pattern {
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Set: map[string]string{"reason": "launcher"},
 			Source: elastic + "; torch/multiprocessing/spawn.py; nvidia-resiliency-ext",
 			Match: []pattern.Sample{
-				{Line: `Sending process 291047 closing signal SIGTERM`, Want: parser.Fields{"pid": "291047", "signal": "SIGTERM", "reason": "launcher"}},
-				{Line: `Terminating process 311 via signal SIGTERM`, Want: parser.Fields{"pid": "311", "signal": "SIGTERM", "reason": "launcher"}},
+				{Line: `Sending process 291047 closing signal SIGTERM`, Want: parser.Fields{"pid": "291047", "signal": "SIGTERM"}},
+				{Line: `Terminating process 311 via signal SIGTERM`, Want: parser.Fields{"pid": "311", "signal": "SIGTERM"}},
 			},
 		},
 		{
@@ -157,10 +157,10 @@ func torchrunPatterns() []pattern.Pattern {
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Set: map[string]string{"reason": "launcher"},
 			Source: elastic + "; torch/multiprocessing/spawn.py (blank before the comma)",
 			Match: []pattern.Sample{
-				{Line: `Unable to shutdown process 291041 via 15, forcefully exiting via 9`, Want: parser.Fields{"pid": "291041", "signal": "9", "reason": "launcher"}},
-				{Line: `Unable to shutdown process 88 via Signals.SIGTERM, forcefully exiting via Signals.SIGKILL`, Want: parser.Fields{"pid": "88", "signal": "SIGKILL", "reason": "launcher"}},
-				{Line: `Unable to shutdown process 88 via SIGTERM , forcefully exiting via SIGKILL`, Want: parser.Fields{"pid": "88", "signal": "SIGKILL", "reason": "launcher"}},
-				{Line: `Unable to shutdown processes via 15, forcefully exitting via 9`, Want: parser.Fields{"signal": "9", "reason": "launcher"}},
+				{Line: `Unable to shutdown process 291041 via 15, forcefully exiting via 9`, Want: parser.Fields{"pid": "291041", "signal": "9"}},
+				{Line: `Unable to shutdown process 88 via Signals.SIGTERM, forcefully exiting via Signals.SIGKILL`, Want: parser.Fields{"pid": "88", "signal": "SIGKILL"}},
+				{Line: `Unable to shutdown process 88 via SIGTERM , forcefully exiting via SIGKILL`, Want: parser.Fields{"pid": "88", "signal": "SIGKILL"}},
+				{Line: `Unable to shutdown processes via 15, forcefully exitting via 9`, Want: parser.Fields{"signal": "9"}},
 			},
 		},
 		{
@@ -171,9 +171,9 @@ func torchrunPatterns() []pattern.Pattern {
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Set: map[string]string{"reason": "signal"},
 			Source: "torch 1.9-2.11 torch/distributed/elastic/agent/server/api.py, multiprocessing/api.py",
 			Match: []pattern.Sample{
-				{Line: `Received Signals.SIGTERM death signal, shutting down workers`, Want: parser.Fields{"signal": "SIGTERM", "reason": "signal"}},
-				{Line: `Received 15 death signal, shutting down workers`, Want: parser.Fields{"signal": "15", "reason": "signal"}},
-				{Line: `torch.distributed.elastic.multiprocessing.api.SignalException: Process 88120 got signal: 15`, Want: parser.Fields{"pid": "88120", "signal": "15", "reason": "signal"}},
+				{Line: `Received Signals.SIGTERM death signal, shutting down workers`, Want: parser.Fields{"signal": "SIGTERM"}},
+				{Line: `Received 15 death signal, shutting down workers`, Want: parser.Fields{"signal": "15"}},
+				{Line: `torch.distributed.elastic.multiprocessing.api.SignalException: Process 88120 got signal: 15`, Want: parser.Fields{"pid": "88120", "signal": "15"}},
 			},
 		},
 		{

@@ -235,8 +235,8 @@ func nativeHostPatterns() []pattern.Pattern {
 			Kind:     parser.HostOOM, Role: parser.Evidence, Phase: "data", Set: map[string]string{"library": "opencv"},
 			Source: "OpenCV 2-4, modules/core/src/alloc.cpp; a size beyond all bounds is an overflow",
 			Match: []pattern.Sample{
-				{Line: "cv2.error: OpenCV(4.5.2) /io/opencv/modules/core/src/alloc.cpp:73: error: (-4:Insufficient memory) Failed to allocate 921600 bytes in function 'cv::OutOfMemoryError'", Want: parser.Fields{"requested": "921600", "library": "opencv"}},
-				{Line: "OpenCV Error: Insufficient memory (Failed to allocate 2359296 bytes) in cv::OutOfMemoryError, file alloc.cpp, line 55", Want: parser.Fields{"requested": "2359296", "library": "opencv"}},
+				{Line: "cv2.error: OpenCV(4.5.2) /io/opencv/modules/core/src/alloc.cpp:73: error: (-4:Insufficient memory) Failed to allocate 921600 bytes in function 'cv::OutOfMemoryError'", Want: parser.Fields{"requested": "921600"}},
+				{Line: "OpenCV Error: Insufficient memory (Failed to allocate 2359296 bytes) in cv::OutOfMemoryError, file alloc.cpp, line 55", Want: parser.Fields{"requested": "2359296"}},
 			},
 		},
 		{
@@ -286,10 +286,10 @@ func runtimeHostPatterns() []pattern.Pattern {
 			Source: "HotSpot, hs_err header and os_linux.cpp: the system refused",
 			Match: []pattern.Sample{
 				{Line: "# There is insufficient memory for the Java Runtime Environment to continue."},
-				{Line: "# Native memory allocation (mmap) failed to map 716177408 bytes for committing reserved memory.", Want: parser.Fields{"library": "jvm", "requested": "716177408"}},
+				{Line: "# Native memory allocation (mmap) failed to map 716177408 bytes for committing reserved memory.", Want: parser.Fields{"requested": "716177408"}},
 				{
 					Line: "OpenJDK 64-Bit Server VM warning: INFO: os::commit_memory(0x0000000085330000, 2060255232, 0) failed; error='Cannot allocate memory' (errno=12)",
-					Want: parser.Fields{"library": "jvm", "requested": "2060255232"},
+					Want: parser.Fields{"requested": "2060255232"},
 				},
 			},
 		},

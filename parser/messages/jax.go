@@ -27,12 +27,12 @@ func xlaPatterns() []pattern.Pattern {
 			Set:    map[string]string{"library": "xla"},
 			Source: "jaxlib (XlaRuntimeError, JaxRuntimeError), XLA's pjrt_stream_executor_client.cc; \"Resource exhausted\" in old TensorFlow",
 			Match: []pattern.Sample{
-				{Line: "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 52428800000 bytes.", Want: parser.Fields{"library": "xla", "requested": "52428800000"}},
-				{Line: "Execution of replica 0 failed: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4096 bytes. [tf-allocator-allocation-error='']", Want: parser.Fields{"library": "xla", "requested": "4096"}},
-				{Line: "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1.50GiB.", Want: parser.Fields{"library": "xla", "requested": "1610612736"}},
-				{Line: "ValueError: RESOURCE_EXHAUSTED: Failed to allocate request for 1.50GiB (1610612736B) on device ordinal 3", Want: parser.Fields{"library": "xla", "requested": "1610612736", "device": "3"}},
-				{Line: "RuntimeError: Resource exhausted: Out of memory allocating 1073741824 bytes.", Want: parser.Fields{"library": "xla", "requested": "1073741824"}},
-				{Line: "RuntimeError: RESOURCE_EXHAUSTED: failed to allocate 1225195446464 bytes", Want: parser.Fields{"library": "xla", "requested": "1225195446464"}},
+				{Line: "jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 52428800000 bytes.", Want: parser.Fields{"requested": "52428800000"}},
+				{Line: "Execution of replica 0 failed: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 4096 bytes. [tf-allocator-allocation-error='']", Want: parser.Fields{"requested": "4096"}},
+				{Line: "jax.errors.JaxRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 1.50GiB.", Want: parser.Fields{"requested": "1610612736"}},
+				{Line: "ValueError: RESOURCE_EXHAUSTED: Failed to allocate request for 1.50GiB (1610612736B) on device ordinal 3", Want: parser.Fields{"requested": "1610612736", "device": "3"}},
+				{Line: "RuntimeError: Resource exhausted: Out of memory allocating 1073741824 bytes.", Want: parser.Fields{"requested": "1073741824"}},
+				{Line: "RuntimeError: RESOURCE_EXHAUSTED: failed to allocate 1225195446464 bytes", Want: parser.Fields{"requested": "1225195446464"}},
 				{Line: "XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory"},
 				{Line: "Execution of replica 0 failed: RESOURCE_EXHAUSTED: Out "},
 			},
@@ -66,7 +66,7 @@ func xlaPatterns() []pattern.Pattern {
 			},
 			Match: []pattern.Sample{{
 				Line: "XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 21.50G of 15.50G hbm. Exceeded hbm capacity by 6.00G.",
-				Want: parser.Fields{"library": "xla", "needed": "23085449216", "total": "16642998272"},
+				Want: parser.Fields{"needed": "23085449216", "total": "16642998272"},
 			}},
 		},
 		{
@@ -101,10 +101,10 @@ func xlaPatterns() []pattern.Pattern {
 			Source: "XLA's TPU runtime",
 			Match: []pattern.Sample{{
 				Line: "RESOURCE_EXHAUSTED: Error allocating device buffer: Attempting to allocate 1.00G. That was not possible. There are 512.00M free.; (0x0x0_HBM0)",
-				Want: parser.Fields{"library": "xla", "requested": "1073741824", "free": "536870912"},
+				Want: parser.Fields{"requested": "1073741824", "free": "536870912"},
 			}, {
 				Line: "  (1) RESOURCE_EXHAUSTED: Attempting to reserve 6.50G at the bottom of memory. That was not possible. There are 7.00G free, 0B reserved, and 3.25G reservable.",
-				Want: parser.Fields{"library": "xla", "requested": "6979321856", "free": "7516192768"},
+				Want: parser.Fields{"requested": "6979321856", "free": "7516192768"},
 			}},
 		},
 		{
@@ -144,7 +144,7 @@ func xlaPatterns() []pattern.Pattern {
 			Source: "XLA and TensorFlow, stream_executor/gpu/gpu_cudamallocasync_allocator.cc",
 			Match: []pattern.Sample{{
 				Line: "gpu_async_1 cuMemAllocAsync failed to allocate 1225195446464 bytes: RESOURCE_EXHAUSTED: : CUDA_ERROR_OUT_OF_MEMORY: out of memory",
-				Want: parser.Fields{"library": "xla", "requested": "1225195446464"},
+				Want: parser.Fields{"requested": "1225195446464"},
 			}},
 		},
 		{
@@ -177,7 +177,7 @@ func xlaPatterns() []pattern.Pattern {
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
 			Set:    map[string]string{"library": "xla"},
 			Source: "XLA, xla/service/gpu/gpu_executable.cc",
-			Match:  []pattern.Sample{{Line: "XlaRuntimeError: INTERNAL: Failed to allocate 268435456 bytes for new constant", Want: parser.Fields{"library": "xla", "requested": "268435456"}}},
+			Match:  []pattern.Sample{{Line: "XlaRuntimeError: INTERNAL: Failed to allocate 268435456 bytes for new constant", Want: parser.Fields{"requested": "268435456"}}},
 		},
 		{
 			Name:     "xla.total",
@@ -203,7 +203,7 @@ func tensorflowPatterns() []pattern.Pattern {
 				{Line: "ResourceExhaustedError: failed to allocate memory"},
 				{
 					Line: "ResourceExhaustedError: OOM when allocating tensor with shape[64,512,1024] and type float on /job:localhost/replica:0/task:0/device:GPU:1 by allocator GPU_1_bfc",
-					Want: parser.Fields{"library": "tensorflow", "platform": "GPU", "device": "1"},
+					Want: parser.Fields{"platform": "GPU", "device": "1"},
 				},
 			},
 			NoMatch: []string{
@@ -292,17 +292,17 @@ func paddlePatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{
 					Line: "Out of memory error on GPU 0. Cannot allocate 1.500000GB memory on GPU 0, 14.000000GB memory has been allocated and available memory is only 512.000000MB.",
-					Want: parser.Fields{"library": "paddle", "device": "0", "requested": "1610612736", "allocated": "15032385536", "free": "536870912"},
+					Want: parser.Fields{"device": "0", "requested": "1610612736", "allocated": "15032385536", "free": "536870912"},
 				},
 				{
 					Line: "Out of memory error on GPU 1. Cannot allocate 512.000000MB memory on GPU 1, 6.000000GB memory has been allocated and available memory is only 0.000000B.",
-					Want: parser.Fields{"library": "paddle", "device": "1", "requested": "536870912", "allocated": "6442450944", "free": "0"},
+					Want: parser.Fields{"device": "1", "requested": "536870912", "allocated": "6442450944", "free": "0"},
 				},
 				{
 					Line: "Out of memory error on GPU 0. Cannot allocate 3.125000GB memory on GPU 0, available memory is only 512.000000KB.",
-					Want: parser.Fields{"library": "paddle", "device": "0", "requested": "3355443200", "free": "524288"},
+					Want: parser.Fields{"device": "0", "requested": "3355443200", "free": "524288"},
 				},
-				{Line: "Out of memory error on GPU 2. Cannot allocate 2.000000GB memory.", Want: parser.Fields{"library": "paddle", "device": "2", "requested": "2147483648"}},
+				{Line: "Out of memory error on GPU 2. Cannot allocate 2.000000GB memory.", Want: parser.Fields{"device": "2", "requested": "2147483648"}},
 			},
 			NoMatch: []string{"Out of memory error on GPU %d. Cannot allocate %s memory on GPU %d, available memory is only %s."},
 		},
@@ -325,10 +325,7 @@ func paddlePatterns() []pattern.Pattern {
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
 			Set:    map[string]string{"library": "paddle"},
 			Source: "PaddlePaddle 0.11-1.4, fluid/platform/gpu_info.cc: its pool of a fixed part of the card",
-			Match: []pattern.Sample{{
-				Line: "paddle.fluid.core.EnforceNotMet: enforce allocating <= available failed, 10513462067 > 1369702144",
-				Want: parser.Fields{"library": "paddle", "requested": "10513462067", "free": "1369702144"},
-			}},
+			Match:  []pattern.Sample{{Line: "paddle.fluid.core.EnforceNotMet: enforce allocating <= available failed, 10513462067 > 1369702144", Want: parser.Fields{"requested": "10513462067", "free": "1369702144"}}},
 		},
 	}
 }

@@ -166,7 +166,7 @@ func kernelNeighbours() []pattern.Pattern {
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Set: map[string]string{"reason": "hardware"},
 			Source: xid + ": ECC, row remapping, NVLink, bus, GSP",
 			Match: []pattern.Sample{
-				{Line: `NVRM: Xid (PCI:0000:5b:00): 48, pid=291044, name=python3, DBE (double bit error) detected in GPU memory, address 0x00000014b3f20000, subpartition 0x1`, Want: parser.Fields{"pid": "291044", "reason": "hardware"}},
+				{Line: `NVRM: Xid (PCI:0000:5b:00): 48, pid=291044, name=python3, DBE (double bit error) detected in GPU memory, address 0x00000014b3f20000, subpartition 0x1`, Want: parser.Fields{"pid": "291044"}},
 				{Line: `NVRM: Xid (PCI:0000:5b:00): 63, pid='<unknown>', name=<unknown>, Row Remapper: New row marked for remapping, reset gpu to activate.`},
 				{Line: `NVRM: Xid (PCI:0000:c1:00): 79, GPU has fallen off the bus.`},
 			},
@@ -197,7 +197,7 @@ func kernelNeighbours() []pattern.Pattern {
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Set: map[string]string{"reason": "hardware"},
 			Source: "Linux mm/memory-failure.c, drivers/edac/edac_mc.c; corrected errors (CE) harm nobody",
 			Match: []pattern.Sample{
-				{Line: `Memory failure: 0x3f2a11: Sending SIGBUS to python:5512 due to hardware memory corruption`, Want: parser.Fields{"pid": "5512", "reason": "hardware"}},
+				{Line: `Memory failure: 0x3f2a11: Sending SIGBUS to python:5512 due to hardware memory corruption`, Want: parser.Fields{"pid": "5512"}},
 				{Line: `Memory failure: 0x3f2a11: recovery action for dirty LRU page: Recovered`},
 				{Line: `EDAC MC0: 1 UE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0`},
 			},

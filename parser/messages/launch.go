@@ -164,12 +164,9 @@ func launchEngines() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{
 					Line: "Initializing a V1 LLM engine (v0.11.0) with config: model='/data/hf/Qwen3-14B-1M', speculative_config=None",
-					Want: parser.Fields{"engine": "vllm", "library": "vllm", "version": "0.11.0", "model": "/data/hf/Qwen3-14B-1M"},
+					Want: parser.Fields{"version": "0.11.0", "model": "/data/hf/Qwen3-14B-1M"},
 				},
-				{
-					Line: "Initializing an LLM engine (v0.6.3) with config: model='Qwen/Qwen2.5-7B'",
-					Want: parser.Fields{"engine": "vllm", "library": "vllm", "version": "0.6.3", "model": "Qwen/Qwen2.5-7B"},
-				},
+				{Line: "Initializing an LLM engine (v0.6.3) with config: model='Qwen/Qwen2.5-7B'", Want: parser.Fields{"version": "0.6.3", "model": "Qwen/Qwen2.5-7B"}},
 			},
 		},
 		{
@@ -191,7 +188,7 @@ func launchEngines() []pattern.Pattern {
 			Marker:   "launch", Set: map[string]string{"engine": "vllm", "library": "vllm", "starts": "server"},
 			Source: "vLLM 0.3-0.2x, entrypoints/openai/api_server.py",
 			Match: []pattern.Sample{
-				{Line: "vLLM API server version 0.9.2", Want: parser.Fields{"engine": "vllm", "library": "vllm", "starts": "server", "version": "0.9.2"}},
+				{Line: "vLLM API server version 0.9.2", Want: parser.Fields{"version": "0.9.2"}},
 			},
 		},
 		{
@@ -200,10 +197,7 @@ func launchEngines() []pattern.Pattern {
 			Expr:     `server_args=ServerArgs\((?:model_path='(?<model>[^'\n]{1,400})')?`,
 			Marker:   "launch", Set: map[string]string{"engine": "sglang", "starts": "server"},
 			Source: "SGLang 0.2-0.5, entrypoints/engine.py",
-			Match: []pattern.Sample{{
-				Line: "server_args=ServerArgs(model_path='/models/Qwen2.5-7B-Instruct', tokenizer_path='/models/Qwen2.5-7B-Instruct'",
-				Want: parser.Fields{"engine": "sglang", "starts": "server", "model": "/models/Qwen2.5-7B-Instruct"},
-			}},
+			Match:  []pattern.Sample{{Line: "server_args=ServerArgs(model_path='/models/Qwen2.5-7B-Instruct', tokenizer_path='/models/Qwen2.5-7B-Instruct'", Want: parser.Fields{"model": "/models/Qwen2.5-7B-Instruct"}}},
 		},
 		markers{kind: "launch", source: "vLLM, entrypoints; distributed/device_communicators/pynccl.py"}.line("launch.vllm_used", parser.Fields{"engine": "vllm"},
 			`(?:\bvllm\.(?:entrypoints|engine|executor|v1|worker)\.\w|vLLM is using nccl==|^non-default args: \{'|\bvllm serve \S)`,
@@ -227,9 +221,9 @@ func launchVersions() []pattern.Pattern {
 			Marker:   "launch", Set: map[string]string{"library": "torch"},
 			Source: "torch.utils.collect_env, Ultralytics, user banners",
 			Match: []pattern.Sample{
-				{Line: "YOLOv8.0.196 Python-3.10.12 torch-2.0.1+cu118 CUDA:0 (NVIDIA A10G, 22732MiB)", Want: parser.Fields{"library": "torch", "version": "2.0.1+cu118"}},
-				{Line: "PyTorch version: 2.5.1", Want: parser.Fields{"library": "torch", "version": "2.5.1"}},
-				{Line: "[rank 0/8] torch 2.5.1+cu124, transformers 4.47.1, accelerate 1.2.1", Want: parser.Fields{"library": "torch", "version": "2.5.1+cu124"}},
+				{Line: "YOLOv8.0.196 Python-3.10.12 torch-2.0.1+cu118 CUDA:0 (NVIDIA A10G, 22732MiB)", Want: parser.Fields{"version": "2.0.1+cu118"}},
+				{Line: "PyTorch version: 2.5.1", Want: parser.Fields{"version": "2.5.1"}},
+				{Line: "[rank 0/8] torch 2.5.1+cu124, transformers 4.47.1, accelerate 1.2.1", Want: parser.Fields{"version": "2.5.1+cu124"}},
 			},
 			NoMatch: []string{"torch.OutOfMemoryError: CUDA out of memory."},
 		},
@@ -248,8 +242,8 @@ func launchVersions() []pattern.Pattern {
 			Marker:   "launch", Set: map[string]string{"library": "transformers"},
 			Source: "transformers 4.x-5.x, configuration_utils.py, commands/env.py",
 			Match: []pattern.Sample{
-				{Line: `  "transformers_version": "4.51.3",`, Want: parser.Fields{"library": "transformers", "version": "4.51.3"}},
-				{Line: "- `transformers` version: see above; transformers version: 4.47.1", Want: parser.Fields{"library": "transformers", "version": "4.47.1"}},
+				{Line: `  "transformers_version": "4.51.3",`, Want: parser.Fields{"version": "4.51.3"}},
+				{Line: "- `transformers` version: see above; transformers version: 4.47.1", Want: parser.Fields{"version": "4.47.1"}},
 			},
 		},
 	}

@@ -23,7 +23,7 @@ func launchLaunchers() []pattern.Pattern {
 			Expr:     `Job '(?<job>raysubmit_\w{1,40})'`,
 			Marker:   "launch", Set: ray,
 			Source: "Ray 2.x, dashboard/modules/job/cli.py",
-			Match:  []pattern.Sample{{Line: "Job 'raysubmit_f3KqE9ppXvZyQ2Ld' submitted successfully", Want: parser.Fields{"launcher": "ray", "job": "raysubmit_f3KqE9ppXvZyQ2Ld"}}},
+			Match:  []pattern.Sample{{Line: "Job 'raysubmit_f3KqE9ppXvZyQ2Ld' submitted successfully", Want: parser.Fields{"job": "raysubmit_f3KqE9ppXvZyQ2Ld"}}},
 		},
 		markers{kind: "launch", source: "torch 1.9-2.1x, distributed/run.py, distributed/launcher/api.py, elastic/multiprocessing/errors"}.line("launch.torchrun", torchrun,
 			`(?:Starting elastic_operator with launch configs|Setting OMP_NUM_THREADS environment variable for each process`+
@@ -88,9 +88,9 @@ func launchLaunchers() []pattern.Pattern {
 			Marker:   "launch", Set: torchrun,
 			Source: "torch, distributed/run.py",
 			Match: []pattern.Sample{
-				{Line: "+ torchrun --nnodes=2 --nproc_per_node=8 train.py", Want: parser.Fields{"launcher": "torchrun", "gpus_per_node": "8"}},
-				{Line: "torchrun --node_rank=1 --nproc_per_node=8 train.py", Want: parser.Fields{"launcher": "torchrun", "gpus_per_node": "8", "node_rank": "1"}},
-				{Line: "python -m torch.distributed.launch --nproc_per_node=4 --use_env t.py", Want: parser.Fields{"launcher": "torchrun", "gpus_per_node": "4"}},
+				{Line: "+ torchrun --nnodes=2 --nproc_per_node=8 train.py", Want: parser.Fields{"gpus_per_node": "8"}},
+				{Line: "torchrun --node_rank=1 --nproc_per_node=8 train.py", Want: parser.Fields{"gpus_per_node": "8", "node_rank": "1"}},
+				{Line: "python -m torch.distributed.launch --nproc_per_node=4 --use_env t.py", Want: parser.Fields{"gpus_per_node": "4"}},
 			},
 			NoMatch: []string{"torchrun --help"},
 		},
@@ -111,7 +111,7 @@ func launchLaunchers() []pattern.Pattern {
 			Expr:     `(?:\btorchrun|\btorch\.distributed\.(?:launch|run)) [^\n]{0,200}?--nnodes[= ](?<nodes>\d{1,5})\b(?!:)`,
 			Marker:   "launch", Set: torchrun,
 			Source: "torch, distributed/run.py",
-			Match:  []pattern.Sample{{Line: "+ torchrun --nnodes=2 --nproc_per_node=8 train.py", Want: parser.Fields{"launcher": "torchrun", "nodes": "2"}}},
+			Match:  []pattern.Sample{{Line: "+ torchrun --nnodes=2 --nproc_per_node=8 train.py", Want: parser.Fields{"nodes": "2"}}},
 		},
 		{
 			Name:     "launch.elastic_config",
@@ -120,8 +120,8 @@ func launchLaunchers() []pattern.Pattern {
 			Marker:   "launch", Set: torchrun,
 			Source: "torch 1.9-2.1x, distributed/launcher/api.py",
 			Match: []pattern.Sample{
-				{Line: "  nproc_per_node   : 2", Want: parser.Fields{"launcher": "torchrun", "gpus_per_node": "2"}},
-				{Line: "  max_nodes        : 1", Want: parser.Fields{"launcher": "torchrun", "nodes": "1"}},
+				{Line: "  nproc_per_node   : 2", Want: parser.Fields{"gpus_per_node": "2"}},
+				{Line: "  max_nodes        : 1", Want: parser.Fields{"nodes": "1"}},
 			},
 		},
 		markers{kind: "launch", source: "Kubernetes: environment of a pod, kubectl describe, Kubeflow"}.line("launch.kubernetes", parser.Fields{"launcher": "k8s"},
@@ -145,11 +145,11 @@ func launchSlurm() []pattern.Pattern {
 			Expr:   `(?:\bSLURM_JOB_?ID(?:=|: | = )|Submitted batch job |srun: job |slurmd/job|salloc: Granted job allocation |\bJobId=)0{0,8}(?<job>[1-9]\d{0,11})\b`,
 			Marker: "launch", Set: slurm, Source: src,
 			Match: []pattern.Sample{
-				{Line: "SLURM_JOB_ID=88123", Want: parser.Fields{"launcher": "slurm", "job": "88123"}},
-				{Line: "Submitted batch job 4242", Want: parser.Fields{"launcher": "slurm", "job": "4242"}},
-				{Line: "/var/spool/slurmd/job4242/slurm_script: line 12: 9120 Killed", Want: parser.Fields{"launcher": "slurm", "job": "4242"}},
-				{Line: "/var/spool/slurmd/job00731/slurm_script: line 3: 611 Killed", Want: parser.Fields{"launcher": "slurm", "job": "731"}}, // the folder's name is padded
-				{Line: "JobId=54 JobName=wrap UserId=user(2001)", Want: parser.Fields{"launcher": "slurm", "job": "54"}},
+				{Line: "SLURM_JOB_ID=88123", Want: parser.Fields{"job": "88123"}},
+				{Line: "Submitted batch job 4242", Want: parser.Fields{"job": "4242"}},
+				{Line: "/var/spool/slurmd/job4242/slurm_script: line 12: 9120 Killed", Want: parser.Fields{"job": "4242"}},
+				{Line: "/var/spool/slurmd/job00731/slurm_script: line 3: 611 Killed", Want: parser.Fields{"job": "731"}}, // the folder's name is padded
+				{Line: "JobId=54 JobName=wrap UserId=user(2001)", Want: parser.Fields{"job": "54"}},
 			},
 			NoMatch: []string{"echo SLURM_JOB_ID=$SLURM_JOB_ID"},
 		},
@@ -170,9 +170,9 @@ func launchSlurm() []pattern.Pattern {
 				`|GPUS_(?:ON|PER)_NODE=(?:[a-z]\w{0,30}:)?(?<gpus_per_node>\d{1,4}))\s*$`,
 			Marker: "launch", Set: slurm, Source: src,
 			Match: []pattern.Sample{
-				{Line: "SLURM_JOB_NUM_NODES=2", Want: parser.Fields{"launcher": "slurm", "nodes": "2"}},
-				{Line: "SLURM_NTASKS=16", Want: parser.Fields{"launcher": "slurm", "tasks": "16"}},
-				{Line: "SLURM_GPUS_ON_NODE=8", Want: parser.Fields{"launcher": "slurm", "gpus_per_node": "8"}},
+				{Line: "SLURM_JOB_NUM_NODES=2", Want: parser.Fields{"nodes": "2"}},
+				{Line: "SLURM_NTASKS=16", Want: parser.Fields{"tasks": "16"}},
+				{Line: "SLURM_GPUS_ON_NODE=8", Want: parser.Fields{"gpus_per_node": "8"}},
 			},
 			NoMatch: []string{"SLURM_NTASKS_PER_NODE=8"},
 		},

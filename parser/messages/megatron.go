@@ -56,10 +56,7 @@ func megatronPatterns() []pattern.Pattern {
 			Expr:     `using world size: (?<world_size>\d{1,6}), data[- ]parallel`,
 			Marker:   "launch", Set: map[string]string{"backend": "megatron"},
 			Source: "Megatron-LM, training/arguments.py; slime and Relax print it too",
-			Match: []pattern.Sample{{
-				Line: "using world size: 8, data-parallel size: 1, context-parallel size: 4, tensor-model-parallel size: 2",
-				Want: parser.Fields{"backend": "megatron", "world_size": "8"},
-			}},
+			Match:  []pattern.Sample{{Line: "using world size: 8, data-parallel size: 1, context-parallel size: 4, tensor-model-parallel size: 2", Want: parser.Fields{"world_size": "8"}}},
 		},
 	}
 }

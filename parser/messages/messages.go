@@ -105,7 +105,8 @@ func stage(edge, phase, label string) parser.Fields {
 	return parser.Fields{"phase": phase, "edge": edge, "label": label}
 }
 
-// All returns every pattern, in the order in which they are tried. The first event pattern that matches a message claims it,
+// All returns every pattern, in the order in which they are tried. The samples in the tables state only the fields that are read from
+// the line; here the constant ones are there too. The first event pattern that matches a message claims it,
 // unless a veto matches too; markers and gauges are independent of that. The slice is shared and must not be changed.
 var All = sync.OnceValue(func() []pattern.Pattern {
 	var all []pattern.Pattern
@@ -114,10 +115,10 @@ var All = sync.OnceValue(func() []pattern.Pattern {
 	}
 	for i := range all {
 		for j := range all[i].Match {
-			if s := &all[i].Match[j]; s.Want == nil {
-				s.Want = parser.Fields{}
-				maps.Copy(s.Want, all[i].Set)
-			}
+			want := parser.Fields{}
+			maps.Copy(want, all[i].Set)
+			maps.Copy(want, all[i].Match[j].Want)
+			all[i].Match[j].Want = want
 		}
 	}
 	return all

@@ -35,7 +35,7 @@ func mpiPatterns() []pattern.Pattern {
 			Literals: []string{"*** Process received signal ***"},
 			Expr:     `^\*\*\* Process received signal \*\*\*`,
 			Kind:     parser.ProcessExit, Role: parser.Consequence, Set: parser.Fields{"itself": "true"}, Source: "Open MPI 1.4-5.0, opal/util/stacktrace.c",
-			Match:   []pattern.Sample{{Line: `*** Process received signal ***`, Want: parser.Fields{"itself": "true"}}},
+			Match:   lines(`*** Process received signal ***`),
 			NoMatch: []string{`see *** Process received signal ***`},
 		},
 		{

@@ -84,9 +84,9 @@ func libraryPatterns() []pattern.Pattern {
 			Set:    map[string]string{"library": "cupy"},
 			Source: "cupy, cupy/cuda/memory.pyx; before version 6 without thousands separators, its total being what the pool holds [cupy issues 2537, 1912]",
 			Match: []pattern.Sample{
-				{Line: "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 25,600,000 bytes (allocated so far: 3,635,267,072 bytes).", Want: parser.Fields{"library": "cupy", "requested": "25600000", "allocated": "3635267072"}},
-				{Line: "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,024 bytes (allocated so far: 2,048 bytes, limit set to: 4,096 bytes).", Want: parser.Fields{"library": "cupy", "requested": "1024", "allocated": "2048", "limit": "4096"}},
-				{Line: "cupy.cuda.memory.OutOfMemoryError: out of memory to allocate 1073741824 bytes (total 12373894656 bytes)", Want: parser.Fields{"library": "cupy", "requested": "1073741824", "allocated": "12373894656"}},
+				{Line: "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 25,600,000 bytes (allocated so far: 3,635,267,072 bytes).", Want: parser.Fields{"requested": "25600000", "allocated": "3635267072"}},
+				{Line: "cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 1,024 bytes (allocated so far: 2,048 bytes, limit set to: 4,096 bytes).", Want: parser.Fields{"requested": "1024", "allocated": "2048", "limit": "4096"}},
+				{Line: "cupy.cuda.memory.OutOfMemoryError: out of memory to allocate 1073741824 bytes (total 12373894656 bytes)", Want: parser.Fields{"requested": "1073741824", "allocated": "12373894656"}},
 			},
 			NoMatch: []string{"cc1plus: out of memory allocating 65536 bytes after a total of 4096 bytes"},
 		},
@@ -159,12 +159,9 @@ func libraryPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{
 					Line: "TotalUsedMemStatistics : 29356337664 plus TotalUsedByEventMemStatistics : 0 and plus alloc size : 301990400 is more than total mem size : 29464985600.",
-					Want: parser.Fields{"library": "mindspore", "requested": "301990400", "total": "29464985600"},
+					Want: parser.Fields{"requested": "301990400", "total": "29464985600"},
 				},
-				{
-					Line: "TotalUsedMemStatistics : 1024 plus alloc size : 4096 is more than total mem size : 2048.",
-					Want: parser.Fields{"library": "mindspore", "requested": "4096", "total": "2048"},
-				},
+				{Line: "TotalUsedMemStatistics : 1024 plus alloc size : 4096 is more than total mem size : 2048.", Want: parser.Fields{"requested": "4096", "total": "2048"}},
 			},
 		},
 		{
@@ -174,10 +171,10 @@ func libraryPatterns() []pattern.Pattern {
 			Kind:     parser.HostOOM, Role: parser.Evidence, Phase: "data",
 			Set:    map[string]string{"library": "mindspore"},
 			Source: "MindSpore, minddata/dataset/util/arena.cc and task.cc: the queue of batches, in pinned memory [mindspore issue 172]",
-			Match: []pattern.Sample{
-				{Line: "[mindspore/ccsrc/minddata/dataset/util/arena.cc:250] Init] cudaHostAlloc failed, ret[2], out of memory", Want: parser.Fields{"library": "mindspore"}},
-				{Line: "operator()] Task:  - thread(140643787593472) is terminated with err msg: Out of memory. Memory malloc failed.", Want: parser.Fields{"library": "mindspore"}},
-			},
+			Match: lines(
+				"[mindspore/ccsrc/minddata/dataset/util/arena.cc:250] Init] cudaHostAlloc failed, ret[2], out of memory",
+				"operator()] Task:  - thread(140643787593472) is terminated with err msg: Out of memory. Memory malloc failed.",
+			),
 			NoMatch: []string{"cudaHostAlloc failed, ret[100], no CUDA-capable device is detected"},
 		},
 		{
@@ -187,7 +184,7 @@ func libraryPatterns() []pattern.Pattern {
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
 			Set:    map[string]string{"library": "jittor"},
 			Source: "Jittor, src/mem/mem_info.cc [jittor issue 396]",
-			Match:  []pattern.Sample{{Line: "GPU memory is overflow, please reduce your batch_size or data size!", Want: parser.Fields{"library": "jittor"}}},
+			Match:  lines("GPU memory is overflow, please reduce your batch_size or data size!"),
 		},
 		{
 			Name:     "jittor.host",
@@ -207,7 +204,7 @@ func libraryPatterns() []pattern.Pattern {
 			Source: "rmm, include/rmm/mr/device/pool_memory_resource.hpp: it says MemoryError and means the device [cupoch issue 98]",
 			Match: []pattern.Sample{{
 				Line: "MemoryError: std::bad_alloc: RMM failure at:/opt/rmm/include/rmm/mr/device/pool_memory_resource.hpp:179: Maximum pool size exceeded (failed to allocate 2.0 GiB)",
-				Want: parser.Fields{"library": "rmm", "requested": "2147483648"},
+				Want: parser.Fields{"requested": "2147483648"},
 			}},
 		},
 	}

@@ -71,7 +71,7 @@ func ncclMemoryPatterns() []pattern.Pattern {
 			Kind:     parser.NCCLOOM, Role: parser.Detail, Phase: "nccl", Set: map[string]string{"resource": "host"},
 			Source: "NCCL since 2.14.3 src/include/alloc.h: pinned host memory",
 			Match: []pattern.Sample{
-				{Line: `NCCL WARN Failed to CUDA host alloc 33554432 bytes`, Want: parser.Fields{"requested": "33554432", "resource": "host"}},
+				{Line: `NCCL WARN Failed to CUDA host alloc 33554432 bytes`, Want: parser.Fields{"requested": "33554432"}},
 			},
 			NoMatch: []string{`NCCL WARN Failed to CUDA calloc 608 bytes`},
 		},
@@ -81,7 +81,7 @@ func ncclMemoryPatterns() []pattern.Pattern {
 			Expr:     `Failed to CUDA (?<!NCCL WARN Failed to CUDA )host alloc (?<requested_b>\d+) bytes`,
 			Kind:     parser.NCCLOOM, Role: parser.Evidence, Phase: "nccl", Set: map[string]string{"resource": "host"},
 			Source: "torch since 1.13 NCCLUtils.cpp (ncclGetLastError); text of NCCL src/include/alloc.h",
-			Match:  []pattern.Sample{{Line: `Failed to CUDA host alloc 33554432 bytes`, Want: parser.Fields{"requested": "33554432", "resource": "host"}}},
+			Match:  []pattern.Sample{{Line: `Failed to CUDA host alloc 33554432 bytes`, Want: parser.Fields{"requested": "33554432"}}},
 		},
 		{
 			// malloc(3) returned NULL: that is proof by itself.
@@ -90,7 +90,7 @@ func ncclMemoryPatterns() []pattern.Pattern {
 			Expr:     `NCCL WARN Failed to malloc (?<requested_b>\d+) bytes`,
 			Kind:     parser.NCCLOOM, Role: parser.Evidence, Phase: "nccl", Set: map[string]string{"resource": "host"},
 			Source: "NCCL since 2.4 src/include/alloc.h",
-			Match:  []pattern.Sample{{Line: `NCCL WARN Failed to malloc 1048576 bytes`, Want: parser.Fields{"requested": "1048576", "resource": "host"}}},
+			Match:  []pattern.Sample{{Line: `NCCL WARN Failed to malloc 1048576 bytes`, Want: parser.Fields{"requested": "1048576"}}},
 		},
 		{
 			// Not certainly NCCL's words: any C program may say so, and a failed malloc it is in each case.
@@ -120,11 +120,11 @@ func ncclMemoryPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{
 					Line: `NCCL WARN Error while creating shared memory segment nccl-shm-recv-9a1c77-1-2-3 (size 9637888)`,
-					Want: parser.Fields{"path": "nccl-shm-recv-9a1c77-1-2-3", "requested": "9637888", "resource": "shm"},
+					Want: parser.Fields{"path": "nccl-shm-recv-9a1c77-1-2-3", "requested": "9637888"},
 				},
 				{
 					Line: `Error while creating shared memory segment /dev/shm/nccl-kT3v8a (size 33030528), error: No space left on device (28)`,
-					Want: parser.Fields{"path": "/dev/shm/nccl-kT3v8a", "requested": "33030528", "errno": "28", "resource": "shm"},
+					Want: parser.Fields{"path": "/dev/shm/nccl-kT3v8a", "requested": "33030528", "errno": "28"},
 				},
 			},
 			NoMatch: []string{
@@ -140,12 +140,9 @@ func ncclMemoryPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{
 					Line: `NCCL WARN Error: failed to extend /dev/shm/nccl-4hG2xQ to 33030532 bytes, error: No space left on device (28)`,
-					Want: parser.Fields{"path": "/dev/shm/nccl-4hG2xQ", "requested": "33030532", "errno": "28", "resource": "shm"},
+					Want: parser.Fields{"path": "/dev/shm/nccl-4hG2xQ", "requested": "33030532", "errno": "28"},
 				},
-				{
-					Line: `Error: failed to extend /dev/shm/nccl-4hG2xQ to 9637892 bytes`,
-					Want: parser.Fields{"path": "/dev/shm/nccl-4hG2xQ", "requested": "9637892", "resource": "shm"},
-				},
+				{Line: `Error: failed to extend /dev/shm/nccl-4hG2xQ to 9637892 bytes`, Want: parser.Fields{"path": "/dev/shm/nccl-4hG2xQ", "requested": "9637892"}},
 			},
 			NoMatch: []string{`failed to extend /dev/shm/nccl-4hG2xQ to 9637892 bytes, error: Permission denied (13)`},
 		},
@@ -167,11 +164,11 @@ func ncclMemoryPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{
 					Line: `NCCL WARN Error: Could not map /dev/shm/nccl-Pq81Rd size 33030532, error: Cannot allocate memory (12)`,
-					Want: parser.Fields{"path": "/dev/shm/nccl-Pq81Rd", "requested": "33030532", "errno": "12", "resource": "shm"},
+					Want: parser.Fields{"path": "/dev/shm/nccl-Pq81Rd", "requested": "33030532", "errno": "12"},
 				},
 				{
 					Line: `NCCL WARN Error: failed to create shared memory file /dev/shm/nccl-XXXXXX, error: No space left on device (28)`,
-					Want: parser.Fields{"path": "/dev/shm/nccl-XXXXXX", "errno": "28", "resource": "shm"},
+					Want: parser.Fields{"path": "/dev/shm/nccl-XXXXXX", "errno": "28"},
 				},
 			},
 			NoMatch: []string{`Error: failed to create shared memory file /dev/shm/nccl-XXXXXX, error: Too many open files (24)`},

@@ -42,7 +42,7 @@ func pbsPatterns() []pattern.Pattern {
 			Expr:     `PBS: job killed: (?!p?v?mem )(?<method>\w{1,20})`,
 			Kind:     parser.JobCancelled, Role: parser.Context, Set: map[string]string{"reason": "cancelled"},
 			Source: "OpenPBS, src/resmom/mom_main.c: walltime, cput, ncpus",
-			Match:  []pattern.Sample{{Line: "=>> PBS: job killed: walltime 3610 exceeded limit 3600", Want: parser.Fields{"method": "walltime", "reason": "cancelled"}}},
+			Match:  []pattern.Sample{{Line: "=>> PBS: job killed: walltime 3610 exceeded limit 3600", Want: parser.Fields{"method": "walltime"}}},
 		},
 	}
 }

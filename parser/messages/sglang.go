@@ -211,7 +211,7 @@ func sglangDeaths() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{Line: "Exit code: -9"},
 				{Line: "RuntimeError: Rank 2 scheduler died during initialization (exit code: -9)."},
-				{Line: "Scheduler or DataParallelController 7712 terminated with -9", Want: parser.Fields{"exitcode": "-9", "signal": "9", "pid": "7712"}},
+				{Line: "Scheduler or DataParallelController 7712 terminated with -9", Want: parser.Fields{"pid": "7712"}},
 			},
 			NoMatch: []string{"Exit code: 0:9"},
 		},

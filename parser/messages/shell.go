@@ -21,10 +21,10 @@ func shellPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{
 					Line: `/var/spool/slurmd/job00004/slurm_script: line 9:  7582 Killed                  python3 train.py --lr 1 > server.log 2>&1`,
-					Want: parser.Fields{"pid": "7582", "cmd": "python3 train.py --lr 1 > server.log 2>&1", "signal": "SIGKILL"},
+					Want: parser.Fields{"pid": "7582", "cmd": "python3 train.py --lr 1 > server.log 2>&1"},
 				},
-				{Line: `bash: line 1: 4242 Killed                  python train.py`, Want: parser.Fields{"pid": "4242", "cmd": "python train.py", "signal": "SIGKILL"}},
-				{Line: `run.sh: line 28: 20011 Killed`, Want: parser.Fields{"pid": "20011", "signal": "SIGKILL"}},
+				{Line: `bash: line 1: 4242 Killed                  python train.py`, Want: parser.Fields{"pid": "4242", "cmd": "python train.py"}},
+				{Line: `run.sh: line 28: 20011 Killed`, Want: parser.Fields{"pid": "20011"}},
 			},
 			NoMatch: []string{
 				`/var/spool/slurmd/job00010/slurm_script: line 5: 23433 Aborted                 ./a.out`,
@@ -37,7 +37,7 @@ func shellPatterns() []pattern.Pattern {
 			Literals: []string{" Killed  "},
 			Expr:     `^\s+(?<pid>\d{1,9}) Killed {4,}(?:\| )?(?<cmd>\S.{0,300})`,
 			Kind:     parser.OOMKill, Role: parser.Suspicion, Set: map[string]string{"signal": "SIGKILL"}, Source: bash,
-			Match:   []pattern.Sample{{Line: `      20012 Killed                  | python train.py`, Want: parser.Fields{"pid": "20012", "cmd": "python train.py", "signal": "SIGKILL"}}},
+			Match:   []pattern.Sample{{Line: `      20012 Killed                  | python train.py`, Want: parser.Fields{"pid": "20012", "cmd": "python train.py"}}},
 			NoMatch: []string{`     42 Killed by patience`},
 		},
 		{
@@ -47,9 +47,9 @@ func shellPatterns() []pattern.Pattern {
 			Kind:     parser.OOMKill, Role: parser.Suspicion, Set: map[string]string{"signal": "SIGKILL"},
 			Source: "job control of bash, zsh and fish",
 			Match: []pattern.Sample{
-				{Line: `[1]+  Killed                  python train.py`, Want: parser.Fields{"cmd": "python train.py", "signal": "SIGKILL"}},
-				{Line: `[1]  + 12345 killed     python train.py`, Want: parser.Fields{"pid": "12345", "cmd": "python train.py", "signal": "SIGKILL"}},
-				{Line: `zsh: killed     python train.py`, Want: parser.Fields{"cmd": "python train.py", "signal": "SIGKILL"}},
+				{Line: `[1]+  Killed                  python train.py`, Want: parser.Fields{"cmd": "python train.py"}},
+				{Line: `[1]  + 12345 killed     python train.py`, Want: parser.Fields{"pid": "12345", "cmd": "python train.py"}},
+				{Line: `zsh: killed     python train.py`, Want: parser.Fields{"cmd": "python train.py"}},
 				{Line: `fish: Job 1, 'python train.py' terminated by signal SIGKILL (Forced quit)`},
 			},
 			NoMatch: []string{`early stopping: killed by patience`, `[3] was killed`},
@@ -98,7 +98,7 @@ func shellPatterns() []pattern.Pattern {
 			Expr:     `^WORKER TIMEOUT \(pid:(?<pid>\d{1,10})\)`,
 			Kind:     parser.JobCancelled, Role: parser.Context, Set: map[string]string{"reason": "time_limit"},
 			Source: "gunicorn 0.9-23, gunicorn/arbiter.py murder_workers",
-			Match:  []pattern.Sample{{Line: "WORKER TIMEOUT (pid:2976)", Want: parser.Fields{"pid": "2976", "reason": "time_limit"}}},
+			Match:  []pattern.Sample{{Line: "WORKER TIMEOUT (pid:2976)", Want: parser.Fields{"pid": "2976"}}},
 		},
 		{
 			// A page behind a mapping was not there: /dev/shm is full, or the file was cut or lost under the process.
@@ -108,7 +108,7 @@ func shellPatterns() []pattern.Pattern {
 			Kind:     parser.SHMExhausted, Role: parser.Suspicion, Set: map[string]string{"signal": "SIGBUS"},
 			Source: "bash, dash, zsh; CPython faulthandler; absl",
 			Match: []pattern.Sample{
-				{Line: `/home/u/run.sh: line 12: 33412 Bus error               (core dumped) python train.py`, Want: parser.Fields{"pid": "33412", "signal": "SIGBUS"}},
+				{Line: `/home/u/run.sh: line 12: 33412 Bus error               (core dumped) python train.py`, Want: parser.Fields{"pid": "33412"}},
 				{Line: `Bus error (core dumped)`},
 				{Line: `Fatal Python error: Bus error`},
 			},

@@ -15,7 +15,7 @@ func skyrlPatterns() []pattern.Pattern {
 			Literals: []string{"Started: '"},
 			Expr:     `^Started: '(?<timer>\w{1,64})'\s*$`,
 			Marker:   "timer", Set: map[string]string{"edge": "open"}, Source: src,
-			Match:   []pattern.Sample{{Line: "Started: 'fwd_logprobs_values_reward'", Want: parser.Fields{"timer": "fwd_logprobs_values_reward", "edge": "open"}}},
+			Match:   []pattern.Sample{{Line: "Started: 'fwd_logprobs_values_reward'", Want: parser.Fields{"timer": "fwd_logprobs_values_reward"}}},
 			NoMatch: []string{"Started: 'python train.py --lr 1'", "Process Started: 'x' at 12:00"},
 		},
 		{
@@ -23,7 +23,7 @@ func skyrlPatterns() []pattern.Pattern {
 			Literals: []string{"Finished: '"},
 			Expr:     `^Finished: '(?<timer>\w{1,64})', time cost: `,
 			Marker:   "timer", Set: map[string]string{"edge": "close"}, Source: src,
-			Match:   []pattern.Sample{{Line: "Finished: 'generate', time cost: 91.30s", Want: parser.Fields{"timer": "generate", "edge": "close"}}},
+			Match:   []pattern.Sample{{Line: "Finished: 'generate', time cost: 91.30s", Want: parser.Fields{"timer": "generate"}}},
 			NoMatch: []string{"Finished: 'generate' in 3 s"},
 		},
 	}

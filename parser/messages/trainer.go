@@ -57,7 +57,7 @@ func trainerRecoveries() []pattern.Pattern {
 			Expr:     `^!!! Exception during processing !!!\s*$`,
 			Kind:     parser.Recovered, Role: parser.Context, Set: parser.Fields{"announces": "true"},
 			Source:  "ComfyUI 0.0-0.10, execution.py",
-			Match:   []pattern.Sample{{Line: "!!! Exception during processing !!!", Want: parser.Fields{"announces": "true"}}},
+			Match:   lines("!!! Exception during processing !!!"),
 			NoMatch: []string{"!!! Exception during processing !!! Allocation on device"},
 		},
 		{

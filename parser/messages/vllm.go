@@ -254,11 +254,8 @@ func vllmDeaths() []pattern.Pattern {
 			Kind: parser.OOMKill, Role: parser.Suspicion, Set: map[string]string{"exitcode": "-9", "signal": "9"},
 			Source: src,
 			Match: []pattern.Sample{
-				{
-					Line: "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_DP0': -9}",
-					Want: parser.Fields{"exitcode": "-9", "signal": "9", "comm": "EngineCore_DP0"},
-				},
-				{Line: "Worker VllmWorkerProcess pid 5120 died, exit code: -9", Want: parser.Fields{"exitcode": "-9", "signal": "9", "pid": "5120"}},
+				{Line: "RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_DP0': -9}", Want: parser.Fields{"comm": "EngineCore_DP0"}},
+				{Line: "Worker VllmWorkerProcess pid 5120 died, exit code: -9", Want: parser.Fields{"pid": "5120"}},
 			},
 			NoMatch: []string{"RuntimeError: Engine core initialization failed. See root cause above. Failed core proc(s): {'EngineCore_DP0': 1}"},
 		},

@@ -7,9 +7,9 @@ func writeIncident(p *page, r *Report, i int) {
 	if in.Verdict == "suspect" { // first whether it was memory at all, then why it may have run out
 		writeConfirm(p, r, in)
 		writeProposals(p, r, in, p.full)
-		writeWhy(p, r, in)
+		writeWhy(p, in)
 	} else {
-		writeWhy(p, r, in)
+		writeWhy(p, in)
 		writeProposals(p, r, in, p.full)
 	}
 	writeMemory(p, in)
@@ -28,7 +28,7 @@ func writeIncident(p *page, r *Report, i int) {
 func writeShort(p *page, r *Report, i int) {
 	in := &r.Incidents[i]
 	writeHeadline(p, r, in, i)
-	writeWhy(p, r, in)
+	writeWhy(p, in)
 	if len(in.Proposals) > 0 {
 		p.section(tryHeading(in))
 		writeProposal(p, in, &in.Proposals[0], false)

@@ -4,7 +4,7 @@ import "strings"
 
 // writeWhy says why memory ran out, as surely as the evidence allows, and what else may be why: in a line where several incidents
 // share the page.
-func writeWhy(p *page, r *Report, in *Incident) {
+func writeWhy(p *page, in *Incident) {
 	if in.Cause == nil || in.Verdict == "suspect" && isOpen(in) {
 		return // a suspicion says how to confirm it
 	}
