@@ -6,7 +6,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -55,28 +54,26 @@ reference=true, critic=false. What is missing is listed, with how to give it.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.set, "set", nil, "a setting to change, or a fact of the run, `KEY=VALUE`;\nmay be repeated")
-	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML, or a log)")
 	f.StringVar(&o.model, "model", "", "the model's config.json, as `FILE`")
 	f.StringVar(&o.framework, "framework", "", "the framework, when it is detected wrongly:\n"+columns(frameworks, 50))
-	f.StringVar(&o.format, "format", "text", "output: "+strings.Join(planFormats, "|"))
-	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output")
-	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|"))
 	f.StringVar(&o.job, "job", "", "of several jobs, plan for the one with this `NAME`,\nor whose name ends so")
-	packFlag(f, &o.options)
+	o.pageFlags(f, planFormats)
 	limitFlags(f, &o.options)
-	for name, words := range map[string][]string{"format": planFormats, "color": colors, "framework": frameworks} {
-		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	}
+	complete(cmd, o.choices())
 	return cmd
 }
 
+func (o *planOptions) choices() []choice {
+	return []choice{{"format", &o.format, planFormats}, {"color", &o.color, colors}, {"framework", &o.framework, o.frameworks()}}
+}
+
 // plan prints the budget of the run that the paths and the flags describe.
-func (o *planOptions) plan(paths []string, s Streams) (err error) {
+func (o *planOptions) plan(paths []string, s Streams) error {
 	o.jobs = min(runtime.GOMAXPROCS(0), maxJobs)
 	if err := o.readPacks(s); err != nil {
 		return err
 	}
-	if err := oneOf(choice{"--format", &o.format, planFormats}, choice{"--color", &o.color, colors}, choice{"--framework", &o.framework, o.frameworks()}); err != nil {
+	if err := oneOf(o.choices()); err != nil {
 		return err
 	}
 	if err := o.checkLimits(); err != nil {
@@ -105,16 +102,7 @@ func (o *planOptions) plan(paths []string, s Streams) (err error) {
 	if err != nil {
 		return problem{where: "--set", what: err.Error(), hint: "write the key in full"}
 	}
-	out, done, err := o.sink(s, true)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if e := done(); err == nil && e != nil {
-			err = problem{where: o.output, what: "cannot be written: " + cause(e)}
-		}
-	}()
-	return report.PlanFormats()[o.format](out, page, o.style(s))
+	return o.write(s, func(out io.Writer) error { return report.PlanFormats()[o.format](out, page, o.style(s)) })
 }
 
 // planPage computes the plan, before and after the changes where there are any.
@@ -138,14 +126,14 @@ func planPage(res classifier.Result, facts, changes map[string]string, model *me
 func (o *planOptions) sets() (facts, changes map[string]string, err error) {
 	facts, changes = map[string]string{}, map[string]string{}
 	for _, kv := range o.set {
-		k, v, ok := strings.Cut(kv, "=")
-		if k = strings.TrimSpace(k); !ok || k == "" {
-			return nil, nil, problem{where: "--set " + kv, what: "is no setting", hint: "--set KEY=VALUE, for example --set card=80GiB"}
+		k, v, err := keyValue(kv, "card=80GiB")
+		if err != nil {
+			return nil, nil, err
 		}
 		if remedies.OwnInput(k) {
-			facts[k] = strings.TrimSpace(v)
+			facts[k] = v
 		} else {
-			changes[k] = strings.TrimSpace(v)
+			changes[k] = v
 		}
 	}
 	return facts, changes, nil
