@@ -4,7 +4,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -100,7 +99,7 @@ func (s *scan) addInput(in report.Input, note, path string) {
 func (s *scan) report(version string) report.Report {
 	r := report.New(version, s.inputs, s.collector.Result(), s.guides...)
 	if s.unnumbered {
-		dropUnknownLines(reflect.ValueOf(&r))
+		dropUnknownLines(&r)
 	}
 	r.Run.JobID = &s.job
 	r.Stats.DurationMS = time.Since(s.meter.began).Milliseconds()

@@ -168,42 +168,20 @@ func extents(f *os.File, from, to int64) (data [][2]int64, ok bool) {
 var lineNumber = lazyre.New(`(?: \(line |:)(\d{10,})\)?`)
 
 // dropUnknownLines removes unknown line numbers from a report: values become 0, and sentences lose them.
-func dropUnknownLines(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() {
-			dropUnknownLines(v.Elem())
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			f := v.Field(i)
-			if name := v.Type().Field(i).Name; name == "Line" && f.CanInt() && f.Int() >= unknownLine && f.CanSet() {
-				f.SetInt(0)
-			} else if f.CanSet() {
-				dropUnknownLines(f)
-			}
-		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			dropUnknownLines(v.Index(i))
-		}
-	case reflect.Map:
-		for _, k := range v.MapKeys() {
-			entry := reflect.New(v.Type().Elem()).Elem()
-			entry.Set(v.MapIndex(k))
-			dropUnknownLines(entry)
-			v.SetMapIndex(k, entry)
-		}
-	case reflect.String:
-		s := lineNumber().ReplaceAllStringFunc(v.String(), func(m string) string {
+func dropUnknownLines(r *report.Report) {
+	report.Rewrite(r, func(s string) string {
+		return lineNumber().ReplaceAllStringFunc(s, func(m string) string {
 			digits := lineNumber().FindStringSubmatch(m)[1]
 			if n, err := strconv.ParseInt(digits, 10, 64); err != nil || n < unknownLine || n > math.MaxInt32 {
 				return m
 			}
 			return ""
 		})
-		if v.CanSet() {
-			v.SetString(s)
+	}, func(name string, v reflect.Value) bool {
+		unknown := name == "Line" && v.CanInt() && v.Int() >= unknownLine
+		if unknown {
+			v.SetInt(0)
 		}
-	}
+		return unknown
+	})
 }

@@ -12,7 +12,7 @@ var instant = reflect.TypeFor[time.Time]()
 
 // mask replaces the secrets in every string that v, a pointer, leads to. It goes by the types, so that a field which is
 // added later cannot be forgotten. Pointers are given new targets: what they point to may belong to somebody else.
-func mask(v reflect.Value) { rewriter(masker{}.text).apply(v) }
+func mask(v reflect.Value) { rewriter{text: masker{}.text}.apply(v) }
 
 // masker knows texts without secrets: incidents of one kind have most of theirs in common, the guides' texts.
 type masker map[string]struct{}
@@ -31,8 +31,18 @@ func (m masker) text(s string) string {
 	return t
 }
 
-// rewriter makes another text of each text that a value leads to.
-type rewriter func(string) string
+// Rewrite makes another text of each text of a report. Fields come to field first, with their names: those that it reports as
+// done stay as it leaves them.
+func Rewrite(r *Report, text func(string) string, field func(name string, v reflect.Value) (done bool)) {
+	rewriter{text, field}.apply(reflect.ValueOf(r))
+}
+
+// rewriter visits what a value leads to. text makes another text of each text, and field sees each field of a struct before that;
+// each may be missing.
+type rewriter struct {
+	text  func(string) string
+	field func(name string, v reflect.Value) (done bool)
+}
 
 func (f rewriter) apply(v reflect.Value) {
 	switch v.Kind() {
@@ -42,14 +52,15 @@ func (f rewriter) apply(v reflect.Value) {
 		}
 		if v.CanSet() && v.Type().Elem().Kind() == reflect.String {
 			s := reflect.New(v.Type().Elem())
-			s.Elem().SetString(f(v.Elem().String()))
+			s.Elem().Set(v.Elem())
+			f.apply(s.Elem())
 			v.Set(s)
 			return
 		}
 		f.apply(v.Elem())
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if x := v.Field(i); x.CanSet() {
+			if x := v.Field(i); x.CanSet() && (f.field == nil || !f.field(v.Type().Field(i).Name, x)) {
 				f.apply(x)
 			}
 		}
@@ -65,7 +76,9 @@ func (f rewriter) apply(v reflect.Value) {
 			v.SetMapIndex(k, entry)
 		}
 	case reflect.String:
-		v.SetString(f(v.String()))
+		if f.text != nil {
+			v.SetString(f.text(v.String()))
+		}
 	}
 }
 

@@ -30,9 +30,9 @@ func (x *Redactor) Report(r *Report) {
 	for i := range r.Inputs {
 		x.input(r.Inputs[i].Name)
 	}
-	x.find(reflect.ValueOf(r))
+	x.find(r)
 	x.name()
-	rewriter(x.text).apply(reflect.ValueOf(r))
+	Rewrite(r, x.text, nil)
 }
 
 // Inputs redacts the names and errors of inputs.
@@ -41,7 +41,7 @@ func (x *Redactor) Inputs(list []Input) {
 		x.input(list[i].Name)
 	}
 	x.name()
-	rewriter(x.text).apply(reflect.ValueOf(&list))
+	rewriter{text: x.text}.apply(reflect.ValueOf(&list))
 }
 
 // Name redacts the name of a job, which may be that of a folder.
@@ -55,29 +55,13 @@ func (x *Redactor) input(name string) {
 }
 
 // find notes the hosts of a report.
-func (x *Redactor) find(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Pointer:
-		if !v.IsNil() && v.Type().Elem() != instant {
-			x.find(v.Elem())
+func (x *Redactor) find(r *Report) {
+	Rewrite(r, nil, func(name string, v reflect.Value) bool {
+		if host, ok := v.Interface().(*string); ok && name == "Host" && host != nil && len(*host) > 1 {
+			x.host(*host)
 		}
-	case reflect.Slice:
-		for i := range v.Len() {
-			x.find(v.Index(i))
-		}
-	case reflect.Struct:
-		for i := range v.NumField() {
-			f := v.Type().Field(i)
-			if !f.IsExported() {
-				continue
-			}
-			if host, ok := v.Field(i).Interface().(*string); ok && f.Name == "Host" && host != nil && len(*host) > 1 {
-				x.host(*host)
-			} else if f.Type != instant {
-				x.find(v.Field(i))
-			}
-		}
-	}
+		return false
+	})
 }
 
 // host is what stands for a host.
