@@ -16,6 +16,22 @@ type Position struct {
 
 func (p Position) String() string { return p.Source + ":" + strconv.Itoa(p.Line) }
 
+// Counts is how much of an input was read.
+type Counts struct {
+	Bytes     int64 `json:"bytes"`
+	Lines     int   `json:"lines"`                  // a last line without newline counts
+	Truncated int   `json:"truncated_lines"`        // longer than the limit, and read in parts
+	Quoted    int   `json:"quoted_lines,omitempty"` // messages of failures that are text of printed samples
+}
+
+// Add adds what was read of another part of the input.
+func (c *Counts) Add(more Counts) {
+	c.Bytes += more.Bytes
+	c.Lines += more.Lines
+	c.Truncated += more.Truncated
+	c.Quoted += more.Quoted
+}
+
 // Kind is what an event is about. [Kinds] are the words of reports; the others never become an incident by
 // themselves.
 type Kind string

@@ -33,7 +33,7 @@ func TestPlantedEventsAreFound(t *testing.T) {
 				}
 			})
 			require.NoError(t, err)
-			assert.Equal(t, stream.Stats{Bytes: w.bytes, Lines: w.line - 1, Truncated: st.Truncated}, st)
+			assert.Equal(t, parser.Counts{Bytes: w.bytes, Lines: w.line - 1, Truncated: st.Truncated}, st)
 			want := map[int]bool{}
 			for _, e := range w.events {
 				want[e.Line] = true

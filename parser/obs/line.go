@@ -38,12 +38,9 @@ type line struct {
 
 // read is the summary at a log's end.
 type read struct {
-	Bytes     int64  `json:"bytes"`
-	Lines     int    `json:"lines"`
-	Truncated int    `json:"truncated_lines"`
-	Quoted    int    `json:"quoted_lines,omitempty"`
-	Error     string `json:"error,omitempty"`
-	Digest    string `json:"digest,omitempty"`
+	parser.Counts
+	Error  string `json:"error,omitempty"`
+	Digest string `json:"digest,omitempty"`
 }
 
 // end is the last line of a file.

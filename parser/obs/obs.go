@@ -15,6 +15,8 @@
 // texts and chains have limits, unknown words are errors, and every error names its line.
 package obs
 
+import "oomscan/parser"
+
 // Schema names the format and its version. A change that an older reader would misread needs a new version.
 const Schema = "oomscan.observations/v1"
 
@@ -36,13 +38,10 @@ const (
 
 // Read summarizes a log.
 type Read struct {
-	Name      string
-	In        string // the archive that contains it; empty if none
-	Bytes     int64
-	Lines     int
-	Truncated int    // lines that were too long to read whole
-	Quoted    int    // failure messages inside printed samples
-	Error     string // why it was not read to its end; empty if it was
+	Name string
+	In   string // the archive that contains it; empty if none
+	parser.Counts
+	Error string // why it was not read to its end; empty if it was
 	// Digest tells logs of the same name apart: different digests mean different logs. Empty if unknown.
 	Digest string
 }

@@ -57,7 +57,7 @@ func pack(t testing.TB, name string, observations ...parser.Observation) []byte 
 	for _, o := range observations {
 		l.Add(o)
 	}
-	require.NoError(t, l.Close(Read{Bytes: 10, Lines: 2, Truncated: 1, Error: "cut short", Digest: "d"}))
+	require.NoError(t, l.Close(Read{Counts: parser.Counts{Bytes: 10, Lines: 2, Truncated: 1}, Error: "cut short", Digest: "d"}))
 	require.NoError(t, w.Close())
 	return b.Bytes()
 }
@@ -137,7 +137,7 @@ func TestFixturesSurviveARoundTrip(t *testing.T) {
 		}
 		assert.Equal(t, []string{path}, k.names)
 		assert.Equal(t, []string{"1.2"}, k.versions)
-		assert.Equal(t, Read{Name: path, In: "x.tar", Bytes: 10, Lines: 2, Truncated: 1, Error: "cut short", Digest: k.read[0].Digest}, k.read[0])
+		assert.Equal(t, Read{Name: path, In: "x.tar", Counts: parser.Counts{Bytes: 10, Lines: 2, Truncated: 1}, Error: "cut short", Digest: k.read[0].Digest}, k.read[0])
 	}
 	assert.Positive(t, traces)
 }

@@ -270,7 +270,7 @@ func (d *decoder) done(r *read) error {
 		return errors.New("negative count")
 	}
 	out := Read{
-		Name: d.name, In: d.inside, Bytes: r.Bytes, Lines: r.Lines, Truncated: r.Truncated, Quoted: r.Quoted, Error: d.texts.in(r.Error, maxText),
+		Name: d.name, In: d.inside, Counts: r.Counts, Error: d.texts.in(r.Error, maxText),
 		Digest: hex.EncodeToString(d.digest.Sum(nil)),
 	}
 	if d.texts.err == nil {

@@ -102,9 +102,7 @@ func (l *Log) name(s string) *string { return new(l.texts.out(s, maxName)) }
 
 // Close ends the log and returns the writer's first error. The names in r are ignored.
 func (l *Log) Close(r Read) error {
-	l.writeLine(&line{Read: &read{
-		Bytes: r.Bytes, Lines: r.Lines, Truncated: r.Truncated, Quoted: r.Quoted, Error: l.texts.out(r.Error, maxText), Digest: l.texts.out(r.Digest, maxName),
-	}})
+	l.writeLine(&line{Read: &read{r.Counts, l.texts.out(r.Error, maxText), l.texts.out(r.Digest, maxName)}})
 	return l.out.Flush()
 }
 

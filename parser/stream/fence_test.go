@@ -80,7 +80,9 @@ func TestWhatWaitsBehindABlockKeepsItsOrder(t *testing.T) {
 	log := "step 1 loss 3\n%\n" + oomReport + "%\n{'loss': 1.17, 'epoch': 0.03}\nIteration 7/10\n" + oomReport + "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\nstep:1 - actor/loss:0.1\n"
 	read := func(mark string) []string {
 		log := strings.ReplaceAll(log, "%", mark)
-		return everything(t, func(emit func(parser.Observation)) (Stats, error) { return Read("log", strings.NewReader(log), emit) })
+		return everything(t, func(emit func(parser.Observation)) (parser.Counts, error) {
+			return Read("log", strings.NewReader(log), emit)
+		})
 	}
 	same(t, read("---"), read("```"))
 }

@@ -15,7 +15,7 @@ const leastSkip = 4 << 20
 // ReadFile reads the first size bytes of in, as [Read] does. Of a large input it reads the beginning and lets so many workers search
 // the rest for events: if there is none, it skips all but the end. An input that ends sooner is read as far as it goes. The only
 // errors are in's; what was read before is emitted all the same.
-func ReadFile(name string, in io.ReaderAt, size int64, workers int, emit func(parser.Observation), options ...Option) (Stats, error) {
+func ReadFile(name string, in io.ReaderAt, size int64, workers int, emit func(parser.Observation), options ...Option) (parser.Counts, error) {
 	r := NewReader(name, emit, options...)
 	at := int64(0)
 	read := func(to int64) error {

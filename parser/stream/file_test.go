@@ -19,7 +19,7 @@ import (
 )
 
 // everything is what a log says, in full.
-func everything(t *testing.T, read func(emit func(parser.Observation)) (Stats, error)) []string {
+func everything(t *testing.T, read func(emit func(parser.Observation)) (parser.Counts, error)) []string {
 	t.Helper()
 	var out []string
 	st, err := read(func(o parser.Observation) {
@@ -102,10 +102,12 @@ func TestSkippingDoesNotMatter(t *testing.T) {
 			if testing.Short() && name != "fails in the middle" && name != "one long line" && name != "steps in such a line" {
 				t.Skip("the race detector makes it slow")
 			}
-			want := everything(t, func(emit func(parser.Observation)) (Stats, error) { return Read("in", bytes.NewReader(text), emit) })
+			want := everything(t, func(emit func(parser.Observation)) (parser.Counts, error) {
+				return Read("in", bytes.NewReader(text), emit)
+			})
 			require.NotEmpty(t, want)
 			for _, workers := range []int{1, 3} {
-				same(t, want, everything(t, func(emit func(parser.Observation)) (Stats, error) {
+				same(t, want, everything(t, func(emit func(parser.Observation)) (parser.Counts, error) {
 					return ReadFile("in", bytes.NewReader(text), int64(len(text)), workers, emit)
 				}))
 			}
@@ -141,12 +143,12 @@ func TestReadFileReadsWhatIsThere(t *testing.T) {
 	text := bytes.Repeat(healthyLog(), 8)
 	copy(text[3<<20:], "\n"+allocatorMessage+"\n")
 	for _, size := range []int64{3 << 20, 7 << 20} {
-		want := everything(t, func(emit func(parser.Observation)) (Stats, error) {
+		want := everything(t, func(emit func(parser.Observation)) (parser.Counts, error) {
 			return Read("in", bytes.NewReader(text[:size]), emit)
 		})
 		for _, end := range []error{io.EOF, errors.New("stale file handle")} {
 			var failed error
-			same(t, want, everything(t, func(emit func(parser.Observation)) (st Stats, err error) {
+			same(t, want, everything(t, func(emit func(parser.Observation)) (st parser.Counts, err error) {
 				st, failed = ReadFile("in", shorter{bytes.NewReader(text), size, end}, int64(len(text)), 2, emit)
 				return st, nil
 			}))
@@ -172,8 +174,10 @@ func FuzzChunksAndSkippingDoNotMatter(f *testing.F) {
 		if chunk <= 0 || len(text) > 1<<16 {
 			return
 		}
-		want := everything(t, func(emit func(parser.Observation)) (Stats, error) { return Read("in", bytes.NewReader(text), emit) })
-		same(t, want, everything(t, func(emit func(parser.Observation)) (Stats, error) {
+		want := everything(t, func(emit func(parser.Observation)) (parser.Counts, error) {
+			return Read("in", bytes.NewReader(text), emit)
+		})
+		same(t, want, everything(t, func(emit func(parser.Observation)) (parser.Counts, error) {
 			r := NewReader("in", emit)
 			for rest := text; len(rest) > 0; {
 				n := min(chunk, len(rest))

@@ -30,7 +30,7 @@ func TestLinesAreReadWholeUpToTheLimit(t *testing.T) {
 				}
 				st, err := Read("in", strings.NewReader(text), emit, LineLimit(limit))
 				require.NoError(t, err)
-				assert.Equal(t, Stats{Bytes: int64(len(text)), Lines: 3, Truncated: over}, st)
+				assert.Equal(t, parser.Counts{Bytes: int64(len(text)), Lines: 3, Truncated: over}, st)
 				assert.Positive(t, found, "the message is found whether its line is read whole or not")
 			}
 		})

@@ -20,14 +20,6 @@ const (
 	tailBytes = 1 << 20
 )
 
-// Stats counts what was read.
-type Stats struct {
-	Bytes     int64
-	Lines     int // a last line without newline counts
-	Truncated int // lines longer than the limit, read in parts (see [LineLimit])
-	Quoted    int // messages of failures that are text of printed samples
-}
-
 // A Reader turns the bytes of one input into observations. Feed it with [Reader.ReadFrom] or [Reader.Write] in any chunks, then
 // [Reader.Close] it: the chunking never changes what it emits. It keeps one block of the input and what its open reports need,
 // however long the input or its lines are. A Reader serves one goroutine.
@@ -54,7 +46,7 @@ type Reader struct {
 	fence      fence            // in which it failed, where a run prints blocks of text
 	lookedBack int64            // bytes before events that were searched for what quotes them
 	long       *envelope.Header // of the first segment of the long line that is being read; nil outside of one
-	stats      Stats
+	stats      parser.Counts
 	maxLine    int // bytes of a line that is read as a whole
 }
 
@@ -75,7 +67,7 @@ func NewReader(name string, emit func(parser.Observation), options ...Option) *R
 }
 
 // Read reads in to its end. The only errors are in's; what was read before is emitted all the same.
-func Read(name string, in io.Reader, emit func(parser.Observation), options ...Option) (Stats, error) {
+func Read(name string, in io.Reader, emit func(parser.Observation), options ...Option) (parser.Counts, error) {
 	return new(Buffer).Read(name, in, emit, options...)
 }
 
@@ -83,7 +75,7 @@ func Read(name string, in io.Reader, emit func(parser.Observation), options ...O
 type Buffer struct{ buf []byte }
 
 // Read is [Read] with this buffer.
-func (b *Buffer) Read(name string, in io.Reader, emit func(parser.Observation), options ...Option) (Stats, error) {
+func (b *Buffer) Read(name string, in io.Reader, emit func(parser.Observation), options ...Option) (parser.Counts, error) {
 	r := NewReader(name, emit, options...)
 	r.cutter.buf = b.buf[:0]
 	_, err := r.ReadFrom(in)
@@ -119,7 +111,7 @@ func (r *Reader) Write(p []byte) (int, error) {
 }
 
 // Close reads the last line if it had no newline, finishes open reports and emits what was deferred.
-func (r *Reader) Close() Stats {
+func (r *Reader) Close() parser.Counts {
 	r.consume(r.cutter.rest())
 	r.applyMarks()
 	st := r.stats
@@ -134,7 +126,7 @@ func (r *Reader) Close() Stats {
 }
 
 // Stats returns what was read so far.
-func (r *Reader) Stats() Stats {
+func (r *Reader) Stats() parser.Counts {
 	st := r.stats
 	st.Lines, st.Quoted = r.line, r.messages.quoted
 	return st

@@ -88,7 +88,7 @@ func (r *recorder) Log(string) func(parser.Observation) {
 
 // Done ends a log.
 func (r *recorder) Done(x obs.Read, whole bool) {
-	in := report.Input{Name: x.Name, Bytes: x.Bytes, Lines: x.Lines, Truncated: x.Truncated, Quoted: x.Quoted}
+	in := report.Input{Name: x.Name, Counts: x.Counts}
 	hint := "so it was when it was scanned"
 	if !whole {
 		x.Error, hint = "its observations end in the middle", "see what is said of "+r.name

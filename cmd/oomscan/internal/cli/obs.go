@@ -146,7 +146,7 @@ func (t *logText) flush() error {
 
 // end ends the log with what was read of it. The observer keeps errors.
 func (t *logText) end(l *obs.Log, in *report.Input, digest string) {
-	r := obs.Read{Bytes: in.Bytes, Lines: in.Lines, Truncated: in.Truncated, Quoted: in.Quoted, Digest: digest}
+	r := obs.Read{Counts: in.Counts, Digest: digest}
 	if in.Error != nil {
 		r.Error = *in.Error
 	}

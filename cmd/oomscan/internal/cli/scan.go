@@ -256,7 +256,7 @@ const minParts = 1 << 20
 
 // whole scans r from where it is to its end.
 func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Observation), m *meter) (report.Input, error) {
-	var st stream.Stats
+	var st parser.Counts
 	var err error
 	add := emit
 	if m != nil {
@@ -285,7 +285,7 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 		st, err = room.Read(name, in, add, options...)
 		j.rooms.Put(room)
 	}
-	return report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines, Truncated: st.Truncated, Quoted: st.Quoted}, err
+	return report.Input{Name: name, Counts: st}, err
 }
 
 // regular tells a regular file, where its reader is in it, and how much is left; 0 for everything else.

@@ -20,7 +20,7 @@ type tailedLog struct {
 	lines     int            // that were read, whole ones
 	step      int            // the last one that was reported, -1 before any
 	stepLines int            // how many lines had been read when it was looked for
-	before    stream.Stats   // of the contents that were there earlier
+	before    parser.Counts  // of the contents that were there earlier
 	view      *classifier.Collector
 	wide      source.Decoder // nil: it is read as it is
 	out       []byte
@@ -110,17 +110,13 @@ func (g *tailedLog) settle(silent, happened bool) {
 // most logs that begin anew are those of a run that goes on.
 func (g *tailedLog) anew() {
 	g.view = nil
-	st := g.end()
-	g.before.Bytes += st.Bytes
-	g.before.Lines += st.Lines
-	g.before.Truncated += st.Truncated
-	g.before.Quoted += st.Quoted
+	g.before.Add(g.end())
 	g.wide = nil
 	g.scanner = stream.NewReader(g.name, g.add, g.options...)
 }
 
 // end finishes the content and returns what was read of it.
-func (g *tailedLog) end() stream.Stats {
+func (g *tailedLog) end() parser.Counts {
 	if g.wide != nil {
 		_, _ = g.scanner.Write(g.wide.Close(g.out[:0]))
 	}
@@ -130,17 +126,15 @@ func (g *tailedLog) end() stream.Stats {
 
 // close finishes the log.
 func (g *tailedLog) close() logResult {
-	st := g.end()
-	return g.resultOf(st)
+	return g.resultOf(g.end())
 }
 
 // result is what is known by now.
 func (g *tailedLog) result() logResult { return g.resultOf(g.scanner.Stats()) }
 
-func (g *tailedLog) resultOf(st stream.Stats) logResult {
-	p := logResult{collector: g.collector, input: report.Input{
-		Name: g.name, Bytes: g.before.Bytes + st.Bytes, Lines: g.before.Lines + st.Lines, Truncated: g.before.Truncated + st.Truncated, Quoted: g.before.Quoted + st.Quoted, Error: g.failure,
-	}}
+func (g *tailedLog) resultOf(st parser.Counts) logResult {
+	st.Add(g.before)
+	p := logResult{collector: g.collector, input: report.Input{Name: g.name, Counts: st, Error: g.failure}}
 	if g.view != nil {
 		p.collector = g.view
 	}

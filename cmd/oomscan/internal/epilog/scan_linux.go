@@ -80,7 +80,7 @@ func (s *scan) beside(l *logFile) {
 // text reads text that is not a file, so its lines have no numbers.
 func (s *scan) text(name, text string) {
 	st, _ := stream.Read(name, strings.NewReader(text), func(o parser.Observation) { s.add(parser.Shift(o, unknownLine, 0)) }, s.meter.options...)
-	s.inputs = append(s.inputs, report.Input{Name: name, Bytes: st.Bytes, Lines: st.Lines})
+	s.inputs = append(s.inputs, report.Input{Name: name, Counts: st})
 }
 
 func (s *scan) add(o parser.Observation) {

@@ -37,10 +37,7 @@ func (m *meter) file(name string, f *os.File, from, end int64, emit func(parser.
 		}
 		r := m.reader(io.NewSectionReader(f, from, to-from))
 		st, err := stream.Read(name, r, func(o parser.Observation) { emit(parser.Shift(o, shift, from)) }, m.options...)
-		in.Bytes += st.Bytes
-		in.Truncated += st.Truncated
-		in.Quoted += st.Quoted
-		in.Lines += st.Lines
+		in.Add(st)
 		lines += st.Lines
 		if to != end && !endsLine(f, to) {
 			in.Lines-- // the rest of the line is counted with the next part

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/remedies/memory"
 )
 
 // named is the word for an identifier, or the identifier itself when there is none.
@@ -54,17 +55,7 @@ func count(n int, one, many string) string {
 }
 
 // grouped prints a number with separators between the thousands.
-func grouped(n int) string {
-	s := strconv.Itoa(n)
-	sign := ""
-	if n < 0 {
-		sign, s = "-", s[1:]
-	}
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return sign + s
-}
+func grouped(n int) string { return memory.Thousands(int64(n)) }
 
 // lineText is a place in the log that was named before.
 func lineText(n int) string { return fmt.Sprintf("line%c%d", nbsp, n) }

@@ -190,7 +190,7 @@ func TestWhatCouldNotBeReadIsSaidOnce(t *testing.T) {
 	for _, truncated := range []int{0, 1} {
 		r := Report{
 			Incidents: []Incident{{Kind: "gpu_oom"}},
-			Inputs:    []Input{{Name: "a.log", Truncated: truncated}, {Name: "b.log", Error: new("permission denied")}},
+			Inputs:    []Input{{Name: "a.log", Counts: parser.Counts{Truncated: truncated}}, {Name: "b.log", Error: new("permission denied")}},
 			Stats:     Stats{Lines: 1, Bytes: 1},
 		}
 		out := text(t, &r, Style{Width: 100})

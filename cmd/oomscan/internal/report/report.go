@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"oomscan/classifier"
+	"oomscan/parser"
 	"oomscan/parser/traceback"
 	"oomscan/remedies"
 	"oomscan/remedies/memory"
@@ -41,12 +42,9 @@ type Ending struct {
 
 // Input is one file, folder member or stream that was read.
 type Input struct {
-	Name      string  `json:"name"`
-	Bytes     int64   `json:"bytes"`
-	Lines     int     `json:"lines"`
-	Truncated int     `json:"truncated_lines"`
-	Quoted    int     `json:"quoted_lines,omitempty"` // messages of failures that are text of printed samples
-	Error     *string `json:"error"`
+	Name string `json:"name"`
+	parser.Counts
+	Error *string `json:"error"`
 }
 
 // Run is what the log tells of the job.

@@ -16,6 +16,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"oomscan/parser"
 )
 
 // samples are the recorded reports that the goldens are rendered from.
@@ -174,7 +176,7 @@ func hostile() *Report {
 	i := func() *int { v := int(*n()); return &v }
 	r := &Report{Version: s(), Run: Run{Framework: s(), FrameworkVersion: ps(), Backend: ps(), Engine: ps(), Launcher: ps(), JobID: ps(), WorldSize: i(), Nodes: i(), GPUsPerNode: i(), LastStep: i(), Model: Model{Name: ps()}}}
 	for range 40 {
-		r.Inputs = append(r.Inputs, Input{Name: s(), Bytes: *n(), Lines: *i(), Truncated: *i(), Error: ps()})
+		r.Inputs = append(r.Inputs, Input{Name: s(), Counts: parser.Counts{Bytes: *n(), Lines: *i(), Truncated: *i()}, Error: ps()})
 	}
 	for k := range nasty {
 		in := Incident{ID: s(), Verdict: s(), Kind: s(), Resource: []string{"gpu", "host", s()}[k%3], Phase: s(), Confidence: s(), Summary: s(), PhaseWhy: s(), Repeats: *i(), Shortfall: n(), Checklist: s()}
