@@ -69,8 +69,7 @@ type messageReader struct {
 	now          int  // line being read
 	noLiteral    bool // it holds no literal
 	replaying    bool // the lines were deferred: they only show where the run is
-	replayed     map[string]replayed
-	tick         int // messages read: a line may hold many
+	tick         int  // messages read: a line may hold many
 	watched      watch
 	nextExpiry   int   // tick at which the next open report may be stale
 	held         int   // bytes that all writers keep
@@ -278,15 +277,9 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 		return
 	}
 	r.tick++
-	w := r.writer(&h)
-	whole, ok := w.join(body, &h)
+	w, body, ok := r.join(body, &h)
 	if !ok {
-		r.weigh(w)
 		return
-	}
-	if whole != nil {
-		body, h = r.peeler.PeelInherit(whole, h)
-		w = r.writer(&h)
 	}
 	if rec := recordOf(&h); rec != (record{}) && rec != w.record {
 		w.trace.EndMessage()

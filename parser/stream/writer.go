@@ -75,20 +75,22 @@ func (r *messageReader) writer(h *envelope.Header) *writer {
 	return w
 }
 
-// join puts a line together that the container runtime split. whole is nil unless the line was split and this is the end of it. It is
-// not ok while more of the line must come.
-func (w *writer) join(body []byte, h *envelope.Header) (whole []byte, ok bool) {
+// join returns the writer of a message, and the message. One that the container runtime split is put together and its own prefixes
+// are read; it is not ok while more of it must come.
+func (r *messageReader) join(body []byte, h *envelope.Header) (w *writer, whole []byte, ok bool) {
+	w = r.writer(h)
 	if !h.Partial && len(w.pending) == 0 {
-		return nil, true
+		return w, body, true
 	}
 	if len(w.pending)+len(body) <= maxPending {
 		w.pending = append(w.pending, body...)
 	}
-	if h.Partial {
-		return nil, false
+	if ok = !h.Partial; ok {
+		whole, *h = r.peeler.PeelInherit(w.pending, *h)
+		w.pending = nil
 	}
-	whole, w.pending = w.pending, nil
-	return whole, true
+	r.weigh(w)
+	return r.writer(h), whole, ok
 }
 
 // weigh notes how much a writer keeps.
