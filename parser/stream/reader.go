@@ -149,15 +149,17 @@ func (r *Reader) consume(w window) {
 		r.hits[i].Pos += moved
 	}
 	r.hits = append(r.hits, w.hits...)
+	long := r.firstLong(w.to)
 	for r.done < w.to {
 		if r.long != nil {
 			if !r.readLong(w.to, w.last) {
 				break // the next part needs more text
 			}
+			long = r.firstLong(w.to)
 			continue
 		}
 		if r.line > r.samples.until && r.fence.until == 0 && !r.messages.needsEveryLine(r.line, r.base+int64(r.done)) {
-			r.skipToLiteral(w.to)
+			r.skipToLiteral(long)
 		}
 		if r.done < w.to {
 			r.readLine()
@@ -171,13 +173,12 @@ func (r *Reader) consume(w window) {
 // hitsAhead are the literals that are not consumed.
 func (r *Reader) hitsAhead() []literal.Hit { return r.hits[r.next:] }
 
-// skipToLiteral goes to the next line that holds a literal or is long.
+// skipToLiteral goes to the next line before end that holds a literal, or to end.
 func (r *Reader) skipToLiteral(end int) {
 	to := end
-	if hits := r.hitsAhead(); len(hits) > 0 {
+	if hits := r.hitsAhead(); len(hits) > 0 && hits[0].Pos < end {
 		to = r.done + bytes.LastIndexByte(r.buf[r.done:hits[0].Pos], '\n') + 1
 	}
-	to = r.firstLong(to)
 	r.line += bytes.Count(r.buf[r.done:to], newline)
 	r.done = to
 }
