@@ -17,7 +17,7 @@ import (
 func (j *job) identify(e *event) identity {
 	id := ownIdentity(e)
 	kill := e.Kind == parser.OOMKill
-	if id.PID == e.Header.PID && e.file.isRelay(id.PID) && (j.index.elastic || e.file.hasOther(id.PID)) {
+	if id.PID == e.Header.PID && (j.isLauncher(e) || e.file.isRelay(id.PID) && (j.index.elastic || e.file.hasOther(id.PID))) {
 		id.PID = -1
 	}
 	if id.Rank < 0 && j.bareEngine() {

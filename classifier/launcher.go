@@ -16,6 +16,7 @@ type failure struct {
 	first bool   // the launcher calls it the first
 	when  string // when the launcher noticed, as it prints it: in order of time when compared as texts
 	exit  int    // exit status, negative: killed by that signal
+	by    int    // the pid in front of the launcher's own line
 }
 
 // mayBeKilled reports whether a process can have died of SIGKILL: one that exits by itself has not.
@@ -30,7 +31,7 @@ func appendFailure(out []failure, e *event) []failure {
 	if e.fields["itself"] != "" { // the process itself reports its end
 		id.PID, id.Host = e.Header.PID, e.Header.Host
 	}
-	x := failure{identity: *id, line: e.At.Line, first: e.fields["first"] != "", when: e.fields["time"]}
+	x := failure{identity: *id, line: e.At.Line, first: e.fields["first"] != "", when: e.fields["time"], by: e.Header.PID}
 	if n, ok := e.fields.Int("exitcode"); ok {
 		x.exit = int(n)
 	}
@@ -81,6 +82,13 @@ func (j *job) noticed(e *event) string {
 		return hit.when
 	}
 	return ""
+}
+
+// isLauncher reports whether the pid in front of an event's line is that of a launcher, which prints what its processes write.
+func (j *job) isLauncher(e *event) bool {
+	return slices.ContainsFunc(j.failures(e.file, e.Attempt), func(x failure) bool {
+		return x.by == e.Header.PID && x.PID > 0 && x.PID != x.by
+	})
 }
 
 // failureOf finds what a launcher says about a process.

@@ -55,6 +55,23 @@ func TestRanksBehindADriver(t *testing.T) {
 	assert.Nil(t, got[0].Root.PID, "the label was given twice")
 }
 
+// TestAnActorThatLaunchesIsNoRank finds the process that torchrun names where an actor of Ray runs torchrun, which shows rank 0 alone.
+func TestAnActorThatLaunchesIsNoRank(t *testing.T) {
+	t.Parallel()
+	const log = "[rank0]: step 1\n" +
+		"============================================================\ntrain.py FAILED\n------------------------------------------------------------\n" +
+		"Root Cause (first observed failure):\n[0]:\n  time      : 2025-09-30_21:18:46\n  host      : n07\n  rank      : 5 (local_rank: 5)\n" +
+		"  exitcode  : 1 (pid: 1094)\n  error_file: /tmp/error.json\n  traceback : Traceback (most recent call last):\n" +
+		"    File \"/src/train.py\", line 5, in main\n      step()\n" +
+		"  torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 5 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+	got := read(t, map[string]string{"a.log": strings.ReplaceAll("\n"+strings.TrimSuffix(log, "\n"), "\n", "\n(Runner pid=815) ")[1:] + "\n"}).Incidents
+	require.Len(t, got, 1)
+	require.NotNil(t, got[0].Root.Rank)
+	assert.Equal(t, 5, *got[0].Root.Rank)
+	require.NotNil(t, got[0].Root.PID)
+	assert.Equal(t, 1094, *got[0].Root.PID)
+}
+
 // TestBannersNameNoCoresOfTPUs keeps a CUDA device out of a failure on a TPU.
 func TestBannersNameNoCoresOfTPUs(t *testing.T) {
 	t.Parallel()

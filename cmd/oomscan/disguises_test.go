@@ -16,11 +16,13 @@ import (
 )
 
 // Logs on which a disguise destroys a part of the answer: whose lines have the number of a task, before which other numbers and blanks
-// stand, too; whose progress bars end their states as lines then end; and any log in which too few rows may be full to tell their width.
+// stand, too; whose progress bars end their states as lines then end; any log in which too few rows may be full to tell their width; and
+// those of an engine that counts its own ranks, which are not the job's in an actor of Ray, or of a container, which is in none.
 var (
 	numbered    = regexp.MustCompile(`(?m)^ *\d+: `)
 	bars        = regexp.MustCompile(`\r[^\n]`)
 	fewFullRows = regexp.MustCompile(``)
+	notRays     = regexp.MustCompile(`\bTP\d|_TP\d|(?m)-1 +(?:\x1b\[0m)?\|`)
 )
 
 // disguise is a way in which a log may be kept.
@@ -29,6 +31,8 @@ type disguise struct {
 	wrap func(log []byte) []byte
 	// destroys finds the logs on which a part of the answer may be lost. What is left must not be wrong.
 	destroys *regexp.Regexp
+	// rank is what a prefix that names a process says of its rank, or what is known of the rank once the process is.
+	rank string
 }
 
 // collected is when the first line of a log was collected.
@@ -53,6 +57,11 @@ func lines(change func(i int, line string) string) func([]byte) []byte {
 // before puts a text before every line.
 func before(text string) func([]byte) []byte {
 	return lines(func(_ int, line string) string { return text + line })
+}
+
+// behindTask puts a text before every line, behind the label of srun.
+func behindTask(text string) func([]byte) []byte {
+	return lines(func(_ int, line string) string { return numbered.FindString(line) + text + numbered.ReplaceAllString(line, "") })
 }
 
 // records makes every line a record by a form with %s for the line in JSON, %l for itself, %y for it in YAML, and %t, %e, %m, %n for its
@@ -373,6 +382,11 @@ var disguises = []disguise{
 	{name: "ts -i with fractions", wrap: before("00:00:00.000412 ")},
 	{name: "parallel --tag", wrap: before("train.yaml\t")},
 	{name: "mpirun -output-proctable", wrap: before("[job1234,0]<stderr>: ")},
+	{name: "mpirun -tag-output", wrap: before("[1,0]<stderr>:"), rank: "rank=0"},
+	{name: "mpirun -tag-output of a task", wrap: before("[1,3]<stderr>:"), rank: "rank=3"},
+	{name: "Ray", wrap: behindTask("(Runner pid=815) "), rank: "rank=0", destroys: notRays},
+	{name: "Ray, with node", wrap: behindTask("(Runner pid=815, ip=10.0.0.7) "), rank: "rank=0", destroys: notRays},
+	{name: "Ray twice", wrap: behindTask("(TaskRunner pid=4711) (Runner pid=815) "), rank: "rank=0", destroys: notRays},
 	{name: "hyperlinks", wrap: before("\x1b]8;;file:///work/train.py\x1b\\train.py\x1b]8;;\x1b\\ ")},
 	{name: "a bar glued before", wrap: before("\rTraining:  12%|█▏        | 12/100 [00:31<03:48,  2.59s/it]\r")},
 	{name: "backspaces", wrap: before("-\b\\\b|\b/\b \b")},
@@ -402,6 +416,10 @@ var disguises = []disguise{
 		}
 		return b
 	}},
+	{name: "Windows-1252", wrap: before("\x93caf\xe9\x94 ")},
+	{name: "GBK", wrap: before("\xd1\xb5\xc1\xb7 ")},
+	{name: "a line in Windows-1252", wrap: beforeFailure("Speicher l\xe4uft voll \x96 100\xa0%")},
+	{name: "a line in GBK", wrap: beforeFailure("\xd1\xb5\xc1\xb7\xbf\xaa\xca\xbc\xa1\xa3")},
 	{name: "padded", wrap: lines(func(_ int, line string) string { return line + strings.Repeat(" ", max(0, 200-len(line))) })},
 	{name: "fenced", wrap: func(log []byte) []byte { return slices.Concat([]byte("My run died:\n\n```\n"), log, []byte("```\n")) }},
 	{name: "details", wrap: func(log []byte) []byte {
