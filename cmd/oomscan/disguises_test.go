@@ -61,7 +61,9 @@ func before(text string) func([]byte) []byte {
 
 // behindTask puts a text before every line, behind the label of srun.
 func behindTask(text string) func([]byte) []byte {
-	return lines(func(_ int, line string) string { return numbered.FindString(line) + text + numbered.ReplaceAllString(line, "") })
+	return lines(func(_ int, line string) string {
+		return numbered.FindString(line) + text + numbered.ReplaceAllString(line, "")
+	})
 }
 
 // records makes every line a record by a form with %s for the line in JSON, %l for itself, %y for it in YAML, and %t, %e, %m, %n for its
