@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"oomscan/classifier"
+	"oomscan/parser"
 )
 
 func TestASettingIsWrittenAsTheProgramTakesIt(t *testing.T) {
@@ -21,12 +22,32 @@ func TestASettingIsWrittenAsTheProgramTakesIt(t *testing.T) {
 		exllama = "/x/exllamav2/cache.py|create_state_tensors|p_value_states = torch.zeros("
 		visual  = "/x/transformers/models/qwen2_vl/modeling_qwen2_vl.py|forward|image_embeds = self.visual("
 	)
+	since := func(version string) *classifier.Run {
+		r := as(run("vllm"), "", "vllm", "")
+		r.EngineVersion = version
+		return r
+	}
+	printed := func(n int) *classifier.Run {
+		r := since("")
+		r.Config["enforce_eager"] = classifier.Value{Value: "False", Form: "repr"}
+		for i := range n {
+			r.Config["argument_"+itoa(int64(i))] = classifier.Value{Value: "None", Form: "repr"}
+		}
+		return r
+	}
+	capture := full("init", "/x/vllm/entrypoints/openai/api_server.py|run_server|", "/x/vllm/v1/worker/gpu_model_runner.py|capture_model|")
 	for name, c := range map[string]struct {
 		run          *classifier.Run
 		in           *classifier.Incident
 		want, absent []string
 	}{
 		"vLLM's server takes flags":           {as(run("vllm"), "", "vllm", ""), full("init", "/x/vllm/entrypoints/openai/api_server.py|run_server|", "/x/vllm/worker/worker.py|determine_num_available_blocks|", profile), []string{"--max-model-len"}, []string{"max_model_len"}},
+		"graphs of vLLM since 0.11.1":         {since("0.12.0"), capture, []string{"--cudagraph-capture-sizes"}, []string{"--compilation-config"}},
+		"graphs of vLLM before":               {since("0.8.3"), capture, []string{"--compilation-config"}, []string{"--cudagraph-capture-sizes"}},
+		"vLLM of 2023 has no 8-bit cache":     {since("0.3.0"), &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: rootOf(tooLong)}, []string{"--gpu-memory-utilization"}, []string{"--kv-cache-dtype", "--quantization"}},
+		"a build from source has all":         {since("0.1.dev1+gabc"), capture, []string{"--cudagraph-capture-sizes"}, nil},
+		"a flag that all arguments lack":      {printed(70), capture, []string{"--enforce-eager"}, []string{"--cudagraph-capture-sizes"}},
+		"a flag that some arguments lack":     {printed(20), capture, []string{"--cudagraph-capture-sizes"}, nil},
 		"a script gives vLLM arguments":       {as(run("vllm"), "", "vllm", ""), full("init", "/w/infer.py|<module>|llm = LLM(", "/x/vllm/entrypoints/llm.py|__init__|", "/x/vllm/worker/worker.py|determine_num_available_blocks|", profile), []string{"max_model_len"}, []string{"--max-model-len"}},
 		"TabbyAPI has a cache_mode":           {of("exllama", run("torch")), full("init", "/w/tabbyAPI/backends/exllamav2/model.py|load|", exllama), []string{"cache_mode"}, []string{"ExLlamaV2Cache_Q4"}},
 		"a script of ExLlama chooses a class": {of("exllama", run("torch")), full("init", "/w/chat.py|<module>|", exllama), []string{"ExLlamaV2Cache_Q4"}, []string{"cache_mode"}},

@@ -220,6 +220,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"own_tasks":       {"tasks of a program's own", "the tasks of a framework", ownTasks},
 		"profile_run":     {"an engine failed in the run that measures its activations", "not in an engine's profiling run", profileRun},
 		"one_image":       {"vLLM's V0 plans for one image per prompt unless a setting allows more", "several images per prompt are planned for", oneImage},
+		"encoder_batch":   {"an encoder works on one input for each sequence", "no encoder works on one input for each sequence", encoderBatch},
 		"whole_profile":   {"the profiling run has whole prompts, for nothing limits the tokens of a step", "the tokens of a step are limited", wholeProfile},
 		"chunked_profile": {"the profiling run does not depend on the longest sequence", "the profiling run has sequences of the greatest length", chunkedProfile},
 		"serving":         {"an engine ran out while it served", "not while an engine served", serving},

@@ -152,6 +152,9 @@ func sharesCard(ctx *Context, _ string) verdict {
 	if f, one := ctx.settings.flag("single_gpu_mode"); one == yes { // Open-Instruct's
 		return verdict{yes, f.key + " is " + f.value.Value}
 	}
+	if f, t := ctx.settings.flag("colocate_all"); t == no { // SkyRL's, and OpenRLHF's
+		return verdict{no, f.key + " is " + f.value.Value}
+	}
 	switch ctx.run.Framework {
 	case "verl":
 		if ctx.stackContains(200, "fully_async", "one_step_off") || strings.Contains(strings.ToLower(ctx.root.Process), "detach") ||
@@ -177,7 +180,7 @@ func sharesCard(ctx *Context, _ string) verdict {
 			return verdict{no, apart}
 		}
 	case "slime", "relax", "openrlhf", "nemo_rl":
-		switch f, t := ctx.settings.flag("colocate", "colocate_all_models", "train.colocate_all", "policy.generation.colocated.enabled"); {
+		switch f, t := ctx.settings.flag("colocate", "colocate_all_models", "colocate_all", "policy.generation.colocated.enabled"); {
 		case t == yes:
 			return verdict{yes, together}
 		case t == no:

@@ -160,7 +160,7 @@ func chunkedProfile(ctx *Context, _ string) verdict {
 	if !ctx.is("profile_run") || ctx.is("enable_chunked_prefill=False") {
 		return verdict{}
 	}
-	if ctx.passesThrough("/vllm/v1/") || ctx.is("vision") || ctx.is("enable_chunked_prefill=True") {
+	if ctx.passesThrough("/vllm/v1/") || ctx.is("vision") || ctx.is("encoder_batch") || ctx.is("enable_chunked_prefill=True") {
 		return verdict{yes, "the profiling run does not depend on the longest sequence"}
 	}
 	return verdict{}
@@ -173,6 +173,12 @@ func oneImage(ctx *Context, _ string) verdict {
 		return verdict{}
 	}
 	return verdict{yes, "this version plans for one image per prompt anyway"}
+}
+
+// encoderBatch reports whether an engine failed in the encoder of a model that also has a decoder. It encodes one input for each
+// sequence, a clip or a picture of the greatest size (vllm/worker/enc_dec_model_runner.py, profile_run).
+func encoderBatch(ctx *Context, _ string) verdict {
+	return verdict{truthOf(ctx.is("engine_process") && ctx.passesThrough("enc_dec_model_runner", "/models/whisper")), "the encoder works on one input for each sequence"}
 }
 
 // wholeProfile reports whether vLLM's V0 processes whole prompts. It then refuses to take fewer tokens in a step than one prompt

@@ -71,7 +71,7 @@ func tokenBound(ctx *Context, _ string) verdict {
 	switch {
 	case ctx.stackContains(12, "prompt_logprobs"):
 		return verdict{yes, tokens}
-	case ctx.is("sampler"), ctx.stackContains(8, "compute_logits", "lm_head"):
+	case ctx.is("sampler"), ctx.is("encoder_batch"), ctx.stackContains(8, "compute_logits", "lm_head"):
 		return verdict{no, rows}
 	case ctx.is("profile_run") && (ctx.passesThrough("/vllm/v1/") || !ctx.is("vision")), ctx.incident.Kind == parser.GPUOOM && ctx.is("prefill"):
 		return verdict{yes, tokens}

@@ -31,13 +31,20 @@ func backend(ctx *Context, word string) verdict {
 	return v
 }
 
-// since reports whether the framework's release is at least a word such as 0.6.
+// since reports whether the framework's release is at least a word such as 0.6, or its engine's one such as "vllm 0.6".
 func since(ctx *Context, word string) verdict {
-	in, ok := versionIn(ctx.run.FrameworkVersion, ">="+word)
+	program, version := ctx.run.Framework, ctx.run.FrameworkVersion
+	if engine, least, ok := strings.Cut(word, " "); ok {
+		program, version, word = engine, "", least
+		if ctx.run.Engine == engine && !strings.Contains(ctx.run.EngineVersion, "dev") { // builds from source may call themselves 0.1.dev
+			version = ctx.run.EngineVersion
+		}
+	}
+	in, ok := versionIn(version, ">="+word)
 	if !ok {
 		return verdict{}
 	}
-	return verdict{truthOf(in), fmt.Sprintf("this run uses %s %s", ctx.run.Framework, ctx.run.FrameworkVersion)}
+	return verdict{truthOf(in), fmt.Sprintf("this run uses %s %s", program, version)}
 }
 
 // isSet reports whether the log has the value of a setting.
@@ -87,7 +94,7 @@ func unsharded(ctx *Context, _ string) verdict {
 	if programOf(ctx.run).ID == "prime_rl" {
 		return verdict{no, "prime-rl splits the model over all GPUs"}
 	}
-	if b := ctx.run.Backend; ok && n > 1 && (b == "" || b == "ddp") && isSet(ctx, "deepspeed").truth != yes && isSet(ctx, "fsdp").truth != yes && isSet(ctx, "zero_stage").truth != yes {
+	if b := ctx.run.Backend; ok && n > 1 && (b == "" || b == "ddp") && isSet(ctx, "deepspeed").truth != yes && isSet(ctx, "fsdp").truth != yes && isSet(ctx, "zero_stage").truth != yes && !ctx.stackContains(engineDepth, "fsdp", "fully_shard") {
 		return verdict{yes, fmt.Sprintf("nothing splits the model over the %d GPUs", n)}
 	}
 	return verdict{}

@@ -200,6 +200,7 @@ var attacksThere = []attack{
 	{"states_too_big", "own_cache", []string{"engine-seqs", "engine-length", "engine-quantization", "engine-tp"}},
 	{"states_too_big", "adapter_slots", []string{"adapter-slots", "engine-tp"}},
 	{"states_too_big", "stack:deepspeed/runtime/zero/stage", attacks["states_too_big"]}, // the optimizer's partitions, made at start-up
+	{"states_too_big", "colocate_policy_ref=true", []string{"apart", "param-offload", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "unsharded", []string{"lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "param-offload", "adapters", "train-tp"}},
 	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][1:]},                                                 // each rank has one card to work on
@@ -222,6 +223,7 @@ var attacksThere = []attack{
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 	{"attention_scores", "vision", []string{"attention", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down", "engine-tp"}},
+	{"engine_activation", "encoder_batch", []string{"engine-seqs", "engine-multimodal", "engine-tp"}},
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
 	{"engine_activation", "flash_attn=0", scoresFirst},

@@ -81,7 +81,7 @@ func tokenRatio(tokens int64, from, to *memory.Limit) float64 {
 
 // outcomeOf recomputes the budget with changed settings.
 func outcomeOf(ctx *Context, changes []Change) outcome {
-	if !slices.ContainsFunc(changes, func(c Change) bool { return c.To != nil }) {
+	if !slices.ContainsFunc(changes, func(c Change) bool { return c.To != nil }) || ctx.is("encoder_batch") { // no budget has an encoder
 		return outcome{}
 	}
 	next := ctx.with(changes)

@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -140,6 +141,9 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	if slices.Contains([]string{"torch_dtype", "dtype"}, lastWord(p.Key)) && loadsWide(ctx) != "" {
 		now.from = nil // that of the checkpoint, not of what was loaded
 	}
+	if _, number := parseNumber(p.Default); now.from != nil && isNone(*now.from) && p.Next != "" && number {
+		now.from = nil // the program takes its default
+	}
 	found := now.from != nil
 	if p.Found && (!found || p.Direction != "set" && (isNone(*now.from) || strings.HasPrefix(*now.from, "-"))) { // -1: the program decides
 		return change{}, false
@@ -186,7 +190,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		return c, true
 	}
 	if !found && !p.Plus {
-		c.missing = unknownToVersion(ctx, c.Key)
+		c.missing = unknownToVersion(ctx, names, p, c.Key)
 	}
 	if c.missing == "" {
 		c.Snippet = snippet(&c.Change, p.Plus && !found)
@@ -314,11 +318,28 @@ func notOnCommandLine(ctx *Context, p *Parameter, c *change) bool {
 // leastSiblings is how many settings of a group a log must print for a missing one to count as unknown to the run's version.
 const leastSiblings = 3
 
-// unknownToVersion returns evidence that a run printed a dotted key's whole group without the key: this version of the
-// program would reject or ignore it. Command lines and overrides are never complete.
-func unknownToVersion(ctx *Context, key string) string {
+// leastArguments is how many arguments a program has that prints all of them in one line. People cut such lines when they quote them.
+const leastArguments = 60
+
+// unknownToVersion returns evidence that a run printed all settings of a parameter's group, or all arguments of its program, without
+// the parameter: this version of the program would reject or ignore it. Command lines and overrides are never complete.
+func unknownToVersion(ctx *Context, names *naming, p *Parameter, key string) string {
 	i := strings.LastIndexByte(key, '.')
-	if i < 0 || ctx.run.Framework != "verl" {
+	switch {
+	case names.own && strings.HasPrefix(p.Key, "--"):
+		lines := map[string]int{}
+		for k, v := range ctx.run.Config {
+			if v.Form == "repr" {
+				if lines[v.At.String()]++; sameKey(k, p.Key) || slices.ContainsFunc(p.Spellings, func(s Spelling) bool { return sameKey(k, s.Key) }) {
+					return ""
+				}
+			}
+		}
+		if n := slices.Max(append(slices.Collect(maps.Values(lines)), 0)); n >= leastArguments {
+			return fmt.Sprintf("this run's version has no %s: the log prints its %d arguments, and it is not among them", p.Key, n)
+		}
+		return ""
+	case i < 0 || ctx.run.Framework != "verl":
 		return ""
 	}
 	n, parent := 0, key[:i+1]

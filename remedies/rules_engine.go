@@ -337,8 +337,8 @@ func fewerSequences(q *paramQuery, n int64) proposedValue {
 		freed := 2 * *r.Requested / n * (n - to)
 		return proposedValue{to: itoa(to), freed: &freed, how: fmt.Sprintf("%s for %d sequences beside as much of logits, and %s was free", classifier.GiB(*r.Requested), n, classifier.GiB(*r.Free))}
 	}
-	if q.is("profile_run") && q.is("vision") && n >= 8 {
-		return proposedValue{to: itoa(n / 4), how: fmt.Sprintf("%d / 4: each sequence has its pictures, and more layers follow", n)}
+	if q.is("profile_run") && (q.is("vision") || q.is("encoder_batch")) { // a layer holds several tensors like the one that failed
+		return quarter(q, n)
 	}
 	blocks, ok := parseInt(readField(q.Context, "blocks", "vllm.mamba_blocks"))
 	if !ok || blocks < 1 || blocks >= n {

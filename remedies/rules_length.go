@@ -123,7 +123,12 @@ func (q *paramQuery) shorter() proposedValue {
 	}
 	r := q.root
 	if q.is("profile_run") || q.incident.Kind == parser.KVCache && r.Requested == nil {
-		return halve(q, n)
+		v := halve(q, n)
+		for to, ok := parseInt(v.to); ok && to/2 >= q.least() && !q.leavesCache(to, n); {
+			to /= 2
+			v = proposedValue{to: itoa(to), how: fmt.Sprintf("%d / %d, which leaves room for the cache of one sequence", n, n/to)}
+		}
+		return v
 	}
 	each, words := oneToken(q.Context)
 	short, ok := q.shortfall()
@@ -137,6 +142,26 @@ func (q *paramQuery) shorter() proposedValue {
 		return proposedValue{}
 	}
 	return proposedValue{to: itoa(fits), how: fmt.Sprintf("%s for the cache, and %s: room for %d, in pages of %d", classifier.GiB(have), words, fits, page)}
+}
+
+// leavesCache reports whether the engine's share holds the weights, the activations of a profiling run of a length, which grow with it, and
+// the cache of one such sequence. The run had n tokens. It is true where a figure is missing.
+func (q *paramQuery) leavesCache(length, n int64) bool {
+	r := q.root
+	loaded, ok1 := memory.Reading(q.run, q.incident, "vllm.weights")
+	weights, ok2 := loaded.Fields.Int("used")
+	each, ok3 := q.setup.CacheBytesPerToken()
+	if !q.is("profile_run") || !ok1 || !ok2 || !ok3 || r.Total == nil || r.Allocated == nil || r.Requested == nil {
+		return true
+	}
+	share := usualShare
+	if f, ok := q.settings.find("gpu_memory_utilization", true); ok {
+		if v, ok := parseNumber(f.value.Value); ok && v > 0 && v <= 1 {
+			share = v
+		}
+	}
+	activations := float64(*r.Allocated+*r.Requested-weights) / float64(n)
+	return float64(weights)+(activations+each)*float64(length) <= share*float64(*r.Total)
 }
 
 // prefillTGI halves the prompt tokens per step, or lowers them to the longest prompt if that saves at least a quarter. TGI

@@ -216,7 +216,7 @@ const leastNeighbour = 1 << 30
 
 // foreignHolder reports that other processes hold what was missing. The job's own engine does not count.
 func foreignHolder(in *Input) string {
-	if in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.SharesCard || in.LessThanDesired {
+	if in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.SharesCard || in.LessThanDesired || modelsBeside(in) != "" {
 		return ""
 	}
 	if in.Total != nil && *in.Others < *in.Total/10 || in.ListsItself() {

@@ -67,6 +67,7 @@ type Input struct {
 	CacheTaken                                bool // the engine said that its cache is there
 	GraphCapture, Profiling, BeforeCache      bool
 	Sampler, Serving, Picture                 bool // Picture: it failed while one was encoded
+	EncoderBatch                              bool // it failed in an encoder that works on one input for each sequence
 	Quantized, Adapters                       bool
 	LimitReached, RayMonitor, DataWorkers     bool
 	Mapping                                   bool // it failed in Dataset.map

@@ -331,6 +331,7 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{
 			"the outputs of all batches", "logits", failure("gpu", "forward", holes, stack("trainer_pt_utils.py nested_concat")), failure("gpu", "forward", holes, stack("trainer.py training_step")),
 		},
+		{"two models that a setting puts on one card", "states_too_big", failure("gpu", "init", setting("colocate_policy_ref", "true"), func(in *Input) { in.Process, in.Others, in.Shortfall = bytes(25), bytes(18), bytes(1) }), failure("gpu", "init", setting("colocate_policy_ref", "false"), func(in *Input) { in.Process, in.Others, in.Shortfall = bytes(25), bytes(18), bytes(1) })},
 		{"weights that llama.cpp cannot load", "states_too_big", failure("gpu", "init", engine, saying("ggml.load")), failure("gpu", "init", engine, saying("ggml.buffer"), stack("x.py capture_model"), func(in *Input) { in.GraphCapture = true })},
 		{"another rank's card", "wrong_device", failure("gpu", "init", on(3, 0)), failure("gpu", "init", on(0, 0))},
 		{"card 0 is another rank's unless Ray shows each worker only its own", "wrong_device", failure("gpu", "init", on(3, 0)), failure("gpu", "init", on(3, 0), func(in *Input) { in.RayWorkers = true })},

@@ -278,6 +278,11 @@ func (in *Input) stepPart() string {
 		return "the vision tower's activations do not fit, for as many and as large pictures as the engine plans for"
 	case in.passes(30, "visual", "vision", "mm_encoder", "image_encoder"):
 		return "the vision tower's activations do not fit"
+	case in.EncoderBatch:
+		if n := in.number("max_num_seqs"); n > 1 {
+			return fmt.Sprintf("the encoder's activations do not fit: one input for each of up to %d sequences (max_num_seqs)", n)
+		}
+		return "the encoder's activations do not fit: one input for each sequence (max_num_seqs)"
 	case in.Sampler:
 		return "the sampler's probabilities, of sequences x vocabulary, do not fit"
 	}

@@ -165,6 +165,9 @@ func statesFigure(in *Input) (string, *int64) {
 	if in.OwnCache {
 		return "the key-value cache, with room for the most and the longest sequences, does not fit next to the weights", nil
 	}
+	if why := modelsBeside(in); why != "" {
+		return why, in.Others
+	}
 	if statesFill(in) == "" {
 		if memory.WideParameter(in.Request) {
 			return weightsFigure(4, "the weights alone, in float32")(in)
@@ -173,6 +176,20 @@ func statesFigure(in *Input) (string, *int64) {
 	}
 	least, how := in.statesOnCard()
 	return sized("weights, gradients and optimizer states: %s", least, how)
+}
+
+// modelsTogether lists the settings that put several of a run's models on the same cards.
+var modelsTogether = []string{"colocate_policy_ref", "colocate_actor_ref", "colocate_critic_reward"}
+
+// modelsBeside says which setting put another of the run's own models on the card, if another process holds much of it while models are
+// loaded.
+func modelsBeside(in *Input) string {
+	i := slices.IndexFunc(modelsTogether, func(k string) bool { return in.on(k) })
+	if i < 0 || in.Phase != "init" || in.EngineFailed || in.SharesCard || in.Others == nil || *in.Others < leastNeighbour {
+		return ""
+	}
+	key, _, _ := in.Setting(modelsTogether[i])
+	return fmt.Sprintf("%s puts two models on each card, and the other one holds %s", key, gib(in.Others))
 }
 
 // keepsMaster reports whether FSDP's mixed precision computes in 16 bits on shards of 32.
