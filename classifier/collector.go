@@ -72,6 +72,8 @@ func (c *Collector) Compact(o parser.Observation) parser.Observation {
 		key := o.Name + "\x00" + o.Header.Stream
 		if pid := o.Fields["pid"]; pid != "" { // a row of a table
 			key += "\x00" + o.Fields["device"] + "\x00" + pid
+		} else if rank := o.Fields["rank"]; rank != "" { // a rank whose lines have no writer
+			key += "\x00" + rank
 		}
 		if _, ok := f.Gauges[key]; ok || len(f.Gauges) < maxGauges {
 			f.Gauges[key] = o

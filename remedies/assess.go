@@ -211,7 +211,7 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if it.Topic == "engine-share-down" && engineAsleep(ctx) && !ctx.is("engine_residue") {
 		return "the engine sleeps while this phase runs: its share is not on the card"
 	}
-	if why := cacheAway(ctx, it.Topic, changes); why != "" {
+	if why := cmp.Or(cacheAway(ctx, it.Topic, changes), oneTensor(ctx, it.Topic, changes)); why != "" {
 		return why
 	}
 	if it.Topic != "engine-share-down" && slices.Contains(cardTopics, it.Topic) && besideEngine(ctx) {
@@ -238,6 +238,26 @@ func cacheAway(ctx *Context, topic string, changes []change) string {
 		return fmt.Sprintf("the engine holds %s of its share of %s: its cache is not on the card", classifier.GiB(*r.OtherProcesses), classifier.GiB(all))
 	}
 	return ""
+}
+
+// oneTensor returns why smaller buckets of a weight update change nothing, or "": the request is one tensor that exceeds a bucket already.
+func oneTensor(ctx *Context, topic string, changes []change) string {
+	if topic != "update-bucket" || len(changes) == 0 || ctx.root.Requested == nil {
+		return ""
+	}
+	c := &changes[0]
+	from := c.parameter.Default
+	if c.From != nil {
+		from = *c.From
+	}
+	n, ok := parseInt(from)
+	if ok && n < 1<<20 {
+		n <<= 20 // in MiB
+	}
+	if !ok || *ctx.root.Requested <= n {
+		return ""
+	}
+	return fmt.Sprintf("the request is one tensor of %s, larger than a bucket already", classifier.GiB(*ctx.root.Requested))
 }
 
 // packsNothing returns why packing samples, or sizing a micro-batch by tokens, saves nothing: a micro-batch has one.

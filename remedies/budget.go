@@ -41,8 +41,8 @@ var budgetResources = map[string]string{"gpu": memory.OnCard, "host": memory.OnN
 // budgetOf computes the budget of the failing phase and compares it with the log's figures. It is empty if the phase is
 // unknown or no formula covers the model.
 func budgetOf(ctx *Context) budget {
-	resource, phases := budgetResources[ctx.resource], budgetPhases[ctx.phase]
-	if resource == "" || len(phases) == 0 || ctx.is("role:critic") || ctx.is("role:reward") {
+	resource, phases := budgetResources[ctx.resource], failedPhases(ctx)
+	if resource == "" || len(phases) == 0 {
 		return budget{}
 	}
 	out := budget{setup: ctx.setup}

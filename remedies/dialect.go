@@ -15,6 +15,7 @@ type engineForm struct{ prefix, joint, syntax string }
 var engineFlags = map[string]engineForm{
 	"slime":    {"--sglang-", "-", "flag"},
 	"relax":    {"--sglang-", "-", "flag"},
+	"areal":    {"{engine}.", "_", "yaml"},
 	"swift":    {"--vllm_", "_", "flag"},
 	"trl":      {"", "_", "python"},
 	"openrlhf": {"", "_", "python"},
@@ -31,6 +32,7 @@ var engineFlags = map[string]engineForm{
 func inProgramsWords(ctx *Context, guide string, changes []change) []change {
 	program, engine := programOf(ctx.run), classifier.FrameworkByID(guide)
 	words, known := engineFlags[program.ID]
+	words.prefix = strings.Replace(words.prefix, "{engine}", guide, 1)
 	if ownVLLM(ctx) {
 		return asArguments(changes)
 	}

@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -88,6 +89,7 @@ func TestAPythonValueIsQuotedUnlessPythonKnowsIt(t *testing.T) {
 	t.Parallel()
 	for to, want := range map[string]string{"sdpa": `attn = "sdpa"`, "True": "attn = True", "8": "attn = 8", "torch.bfloat16": "attn = torch.bfloat16", `{"image": 1}`: `attn = {"image": 1}`} {
 		assert.Equal(t, want, snippet(&Change{Key: "attn", To: &to, Syntax: "python"}, false))
+		assert.Equal(t, strings.Replace(want, "attn = ", "Strategy(attn=", 1)+")", snippet(&Change{Key: "Strategy.attn", To: &to, Syntax: "python"}, false))
 	}
 }
 

@@ -100,6 +100,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			why := cause.LoadsCheckpoint(causeInput(ctx))
 			return verdict{truthOf(why != ""), cmp.Or(why, "no checkpoint is read onto the card")}
 		}},
+		"whole_gradients": {"every GPU keeps whole gradients until the last micro-batch", "no GPU keeps whole gradients", func(ctx *Context, _ string) verdict {
+			why := cause.WholeGradients(causeInput(ctx))
+			return verdict{truthOf(why != ""), cmp.Or(why, "gradients are split, or the log does not show that they are not")}
+		}},
 		"adapters": {"adapters are trained", "all weights are trained", func(ctx *Context, _ string) verdict {
 			if trainsAdapters(ctx) {
 				return verdict{yes, "adapters are trained already"}

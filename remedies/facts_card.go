@@ -152,8 +152,8 @@ func sharesCard(ctx *Context, _ string) verdict {
 	if f, one := ctx.settings.flag("single_gpu_mode"); one == yes { // Open-Instruct's
 		return verdict{yes, f.key + " is " + f.value.Value}
 	}
-	if f, t := ctx.settings.flag("colocate_all"); t == no { // SkyRL's, and OpenRLHF's
-		return verdict{no, f.key + " is " + f.value.Value}
+	if f, t := ctx.settings.flag("colocate_all"); t != unknown { // SkyRL's, and OpenRLHF's
+		return verdict{t, f.key + " is " + f.value.Value}
 	}
 	switch ctx.run.Framework {
 	case "verl":

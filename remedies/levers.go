@@ -43,6 +43,8 @@ var levers = []lever{
 	{id: "param-offload", topics: []string{"param-offload"}, keys: []string{"offload_param", "param_offload", "offload_policy", "ref_offload"}, way: "set", costs: "host memory for the weights, and time to copy them"},
 	{id: "small-optimizer", topics: []string{"small-optimizer", "optimizer-in-backward"}, keys: []string{"optim", "precision_aware_optimizer", "optimizer_type"}, costs: "less precise optimizer states", trains: true},
 	{id: "shard", topics: []string{"zero-stage"}, keys: []string{"zero_stage", "deepspeed_stage", "deepspeed_zpg", "=deepspeed", "use_distributed_optimizer", "fsdp_size", "transformer_layer_cls", "wrap_policy"}, costs: "more communication", trains: true},
+	{id: "sync-gradients", topics: []string{"sync-gradients"}, keys: []string{"sync_each_batch"}, costs: "more communication in every micro-batch", trains: true},
+	{id: "accumulation", keys: []string{"=gradient_accumulation_steps"}, costs: "a smaller global batch, unless more GPUs make up for it", trains: true},
 	{id: "fsdp2", topics: []string{"fsdp2"}, costs: "other checkpoints", trains: true},
 	{id: "more-gpus", topics: []string{"more-gpus"}, keys: []string{"n_gpus_per_node"}, way: "up", costs: "more GPUs"},
 	{id: "train-tp", topics: []string{"train-tp", "tensor-parallel"}, keys: []string{"tensor_model_parallel_size", "pipeline_model_parallel_size"}, way: "up", costs: "more communication in every layer"},
@@ -203,6 +205,7 @@ var attacksThere = []attack{
 	{"states_too_big", "colocate_policy_ref=true", []string{"apart", "param-offload", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "unsharded", []string{"lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "param-offload", "adapters", "train-tp"}},
+	{"not_sharded", "whole_gradients", []string{"sync-gradients", "accumulation", "train-tp", "adapters"}},
 	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][1:]},                                                 // each rank has one card to work on
 	{"nccl_no_margin", "stack:nn/parallel/distributed.py", append([]string{"others"}, attacks["nccl_no_margin"]...)}, // before the first step
 	{"nccl_no_margin", "free_cache_engine=False", append([]string{"sleep"}, attacks["nccl_no_margin"]...)},
@@ -344,7 +347,11 @@ func (l *lever) goes(c *Change) bool {
 	case "on":
 		return c.To == nil || on(*c.To)
 	case "up", "down":
-		return c.Direction == l.way || c.To == nil
+		if c.Direction == l.way || c.To == nil {
+			return true
+		}
+		_, number := parseNumber(*c.To)
+		return c.Direction == "set" && !number // AReaL's layouts
 	}
 	return true
 }

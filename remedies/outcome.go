@@ -132,8 +132,11 @@ func deref(n *int64) int64 {
 
 // failedPhases returns the incident's phases that a budget covers, none for models without formulas.
 func failedPhases(ctx *Context) []memory.Phase {
-	if ctx.is("role:critic") || ctx.is("role:reward") {
+	switch {
+	case ctx.is("role:critic") || ctx.is("role:reward"):
 		return nil
+	case ctx.phase == "weight_update" && ctx.is("engine_wakes"): // it takes its memory back, and no weights are on their way
+		return budgetPhases["rollout"]
 	}
 	return budgetPhases[ctx.phase]
 }

@@ -222,6 +222,8 @@ func usualStep(ctx *Context, p *Parameter) string {
 		return "to twice what it is now, where there are as many GPUs (nvidia-smi -L)"
 	case p.Next == "backend_cp":
 		return "to a layout with context parallelism, such as fsdp:d2c2"
+	case p.Next == "backend_tp":
+		return "to a layout with tensor parallelism, such as fsdp:d2t2"
 	}
 	return ""
 }

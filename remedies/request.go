@@ -181,6 +181,7 @@ var places = []struct {
 	{memory.Unpacked, []string{"dequantize", "matmul_4bit"}},
 	{memory.Logits, []string{
 		"lm_head", "logits", "log_softmax", "cross_entropy", "crossentropy", "logsumexp", "entropy_from", "gather_logprobs", "logprobs_from", "output_layer", "selective_log_softmax",
+		"transformer.py forward output = self.output(", "transformer.py forward self.output(", "model.py forward output = self.output(", "model.py forward self.output(", // torchtune's and TorchTitan's heads
 		"get_log_probs", "calculate_log_probs", // slime's and its forks' (backends/megatron_utils/loss.py)
 		"convert_to_fp32",                     // accelerate's wrapper of the model's output
 		"fp16_to_float32", "float_conversion", // Megatron's wrapper turns the model's output into float32 (megatron/core/transformer/module.py)
@@ -285,11 +286,15 @@ func placeOf(file, code string, through bool) memory.Place {
 func elementWidth(ctx *Context, at int) memory.Truth {
 	frames := ctx.root.Trace.Frames[at:]
 	for i := range frames {
-		if containsAny(strings.ToLower(frames[i].Code), []string{".float()", "float32", "float_conversion", "torch.float)", "dtype=torch.float,"}) || samplesFloats(&frames[i]) {
+		code := strings.ToLower(frames[i].Code)
+		if i < len(frames)-1 {
+			code = strings.TrimSuffix(code, ".float()") // its call failed before
+		}
+		if containsAny(code, []string{".float()", "float32", "float_conversion", "torch.float)", "dtype=torch.float,"}) || samplesFloats(&frames[i]) {
 			return memory.Yes
 		}
 	}
-	if containsAny(strings.ToLower(frames[0].Code), []string{"lm_head(", "output_layer("}) {
+	if containsAny(strings.ToLower(frames[0].Code), []string{"lm_head(", "output_layer(", "self.output("}) {
 		return memory.No
 	}
 	return 0

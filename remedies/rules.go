@@ -54,6 +54,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"double":              double,
 		"allocation_tp":       allocationTP,
 		"backend_cp":          backendCP,
+		"backend_tp":          backendTP,
 		"ulysses":             whole(ulysses),
 		"double_gpus":         whole(doubleGPUs),
 		"raise_stage":         raiseStage,

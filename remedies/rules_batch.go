@@ -29,12 +29,20 @@ func (q *paramQuery) halvings() (k int, how string) {
 	k, why := max(1, int(math.Ceil(math.Log2(ratio)))), "so "
 	const slack = 1 << 28 // losses go on to copy at least some rows
 	switch logits := len(q.request) > 0 && q.request[0].What == "logits"; {
-	case logits && q.request[0].Bytes == 2 && trains(q.Context) && q.passesThrough("/transformers/models/"): // then its loss casts them
-		k, why = max(1, int(math.Ceil(math.Log2(3*ratio)))), "and the loss makes a float32 copy of twice the size: "
+	case logits && q.copiesAfter() > 1:
+		k, why = max(1, int(math.Ceil(math.Log2(float64(1+q.copiesAfter())*ratio)))), "and the loss then makes two float32 copies, each of twice the size: "
 	case logits && *r.Free-*r.Requested>>min(k, 62) < slack:
 		k, why = k+1, "and the loss copies some of it: "
 	}
 	return k, fmt.Sprintf("%s requested / %s free = %.2f, ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio) + why + times(k)
+}
+
+// copiesAfter returns what the loss adds to the logits that did not fit, in their size: transformers casts them and takes a softmax.
+func (ctx *Context) copiesAfter() int64 {
+	if len(ctx.request) > 0 && ctx.request[0].Bytes == 2 && trains(ctx) && ctx.passesThrough("/transformers/models/") {
+		return 4
+	}
+	return 1
 }
 
 func times(k int) string {

@@ -52,7 +52,7 @@ func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
 		used, ok1 := g.Fields.Int("used")
 		all, ok2 := g.Fields.Int("total")
 		engine := containsAny(label, []string{"resume", "wake", "onload", "update"})
-		if g.Name == "reading.device" && ok1 && ok2 && used < all && (wakes && !engine || engine && strings.Contains(label, "before")) {
+		if (g.Name == "reading.device" || g.Name == "smi.card") && ok1 && ok2 && used < all && (wakes && !engine || engine && strings.Contains(label, "before")) {
 			return all - used, all, true
 		}
 	}

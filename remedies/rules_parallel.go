@@ -219,7 +219,12 @@ func allocationTP(q *paramQuery) proposedValue {
 }
 
 // backendCP turns data parallelism of AReaL's trainer into context parallelism, AReaL's name for Ulysses.
-func backendCP(q *paramQuery) proposedValue {
+func backendCP(q *paramQuery) proposedValue { return trainLayout(q, 'c', "context") }
+
+// backendTP turns it into tensor parallelism.
+func backendTP(q *paramQuery) proposedValue { return trainLayout(q, 't', "tensor") }
+
+func trainLayout(q *paramQuery, letter byte, kind string) proposedValue {
 	heads, kv := q.heads()
 	parts := cutLayouts(q.cur)
 	last := len(parts) - 1
@@ -227,16 +232,16 @@ func backendCP(q *paramQuery) proposedValue {
 	if m == nil || serverPart().MatchString(strings.TrimSpace(parts[last])) {
 		return proposedValue{}
 	}
-	layout, cp, ok := shift(m[2], 'c')
+	layout, n, ok := shift(m[2], letter)
 	if !ok {
-		return atBound("%s is %s: no data parallelism is left to turn into context parallelism", q.p.Key, shown(q.cur))
+		return atBound("%s is %s: no data parallelism is left to turn into %s parallelism", q.p.Key, shown(q.cur), kind)
 	}
-	if !splits(cp, heads, kv) {
-		return atBound("%s is %s, and %d heads (key-value %d) cannot be spread over %d ranks", q.p.Key, shown(q.cur), heads, kv, cp)
+	if !splits(n, heads, kv) {
+		return atBound("%s is %s, and %d heads (key-value %d) cannot be spread over %d ranks", q.p.Key, shown(q.cur), heads, kv, n)
 	}
 	how := fmt.Sprintf("%s becomes %s on the same GPUs", m[2], layout)
 	if heads > 0 {
-		how += fmt.Sprintf("; %d divides %d heads", cp, heads) + q.by()
+		how += fmt.Sprintf("; %d divides %d heads", n, heads) + q.by()
 	} else {
 		how += "; check that it divides the model's attention heads"
 	}

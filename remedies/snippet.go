@@ -58,6 +58,9 @@ func snippet(c *Change, plus bool) string {
 		if bareWord().MatchString(to) {
 			to = strconv.Quote(to)
 		}
+		if class, name, ok := strings.Cut(key, "."); ok && class != strings.ToLower(class) && !strings.Contains(name, ".") {
+			return class + "(" + name + "=" + to + ")" // an argument of a class
+		}
 		return key + " = " + to
 	}
 	return to

@@ -86,7 +86,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		default:
 			s += "; at full length " + strings.TrimSuffix(classifier.GiB(*o.worst), " GiB") + map[bool]string{true: ", still fits", false: ", which does not fit"}[*w]
 		}
-		if m := p.MarginBytes; m != nil && *m >= 0 && *m < *o.asks && len(ctx.request) > 0 && ctx.request[0].What == "logits" {
+		if m := p.MarginBytes; m != nil && *m >= 0 && *m < ctx.copiesAfter()**o.asks && len(ctx.request) > 0 && ctx.request[0].What == "logits" {
 			s += ". If a second copy of the logits then fails, go lower"
 		}
 		return s + "."
@@ -228,6 +228,9 @@ func sentence(s string) string {
 	return string(r) + "."
 }
 
+// leastOnNode is the least host memory that a node misses.
+const leastOnNode = 1 << 30
+
 // costsOf returns the costs of a change in sentences: passes, memory of the node and of the cards, and its lever's usual cost.
 func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []string {
 	var out []string
@@ -240,7 +243,7 @@ func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []
 		if p := programOf(ctx.run); !p.Is(classifier.Engine) {
 			out = append(out, sameResults(ctx, n))
 		}
-	} else if o.onNode > rounding {
+	} else if o.onNode > leastOnNode {
 		s := about(o.onNode) + " more host memory per node"
 		if g := o.after.GPUsPerNode; g.Known && g.Value > 1 {
 			s += fmt.Sprintf(" (%s per GPU)", about(o.onNode/g.Value))

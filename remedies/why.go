@@ -70,12 +70,34 @@ func causeInput(ctx *Context) *cause.Input {
 	if g, ok := memory.Reading(ctx.run, in, "sglang.prefill"); ok {
 		out.PrefillTokens, _ = g.Fields.Int("tokens")
 	}
+	out.Peak, out.OthersPeak = peaks(ctx)
 	out.Others = out.Strangers()
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)
 	out.CacheBlocks, _ = parseInt(readField(ctx, "blocks", "vllm.mamba_blocks"))
 	out.PlannedSequences, _ = parseInt(readField(ctx, "count", "vllm.mamba_blocks"))
 	return out
+}
+
+// peaks returns the most that the failed rank had held by Megatron's readings, and the median of the other ranks.
+func peaks(ctx *Context) (own, others int64) {
+	var rest []int64
+	for _, g := range ctx.run.Gauges {
+		n, ok := g.Fields.Int("max_allocated")
+		rank, known := g.Fields.Int("rank")
+		switch {
+		case g.Name != "megatron.memory" || !ok || !known || ctx.root.Rank == nil:
+		case rank == int64(*ctx.root.Rank):
+			own = max(own, n)
+		default:
+			rest = append(rest, n)
+		}
+	}
+	if len(rest) < 2 {
+		return 0, 0
+	}
+	slices.Sort(rest)
+	return own, rest[len(rest)/2]
 }
 
 // quantizesByDefault reports whether the program loads frozen weights in 4 bits where no setting says otherwise, so that their

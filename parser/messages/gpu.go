@@ -58,5 +58,22 @@ func gpuPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{"0, 81559 MiB, 12 MiB", "pid, process_name, used_gpu_memory [MiB]"},
 		},
+		{
+			Name:     "smi.cards",
+			Literals: []string{"memory.total [MiB], memory.used [MiB]"},
+			Expr:     `^(?:[\w.%\[\] ]{1,60}, ){0,8}memory\.total \[MiB\], memory\.used \[MiB\]`,
+			Gauge:    true, Source: "nvidia-smi --query-gpu=... --format=csv, its first line",
+			Match: lines("index, name, memory.total [MiB], memory.used [MiB], memory.free [MiB]"),
+		},
+		{
+			Name:  "smi.card",
+			After: []string{"smi.cards"}, Within: 32,
+			Expr:  `^(?:(?<device>\d{1,3}), )?(?:[^,]{1,80}, ){0,8}?(?<total_mib>\d{1,7}) MiB, (?<used_mib>\d{1,7}) MiB(?:,|\s*$)`,
+			Gauge: true, Source: "nvidia-smi --query-gpu=... --format=csv, one card",
+			Match: []pattern.Sample{
+				{Line: "0, NVIDIA H800, 81559 MiB, 43962 MiB, 37049 MiB", Want: parser.Fields{"device": "0", "total": "85520809984", "used": "46097498112"}},
+			},
+			NoMatch: []string{"22110, /home/a/miniconda3/bin/python, 68412 MiB"},
+		},
 	}
 }

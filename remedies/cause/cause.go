@@ -55,6 +55,7 @@ type Input struct {
 	GPUs, PerNode                                  int64 // of the training world, and of them on a node; 0 when unknown
 	CacheTokens, PlannedTokens                     int64 // what an engine's KV cache holds, and one sequence may have; 0 when unknown
 	CacheBlocks, PlannedSequences                  int64 // Mamba blocks in the cache, and sequences that each need one; 0 when unknown
+	Peak, OthersPeak                               int64 // what the failed rank had held at most, and the median of the other ranks; 0 when unknown
 	PrefillTokens                                  int64 // of the last batch of prompts that an engine printed, 0 when unknown
 	// Setting returns the first setting found under one of the names.
 	Setting func(names ...string) (key, value string, ok bool)

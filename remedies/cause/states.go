@@ -240,6 +240,31 @@ func wholeStates(in *Input) string {
 	return fmt.Sprintf("this card holds %s in the optimizer step, %d bytes per parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
 }
 
+// WholeGradients reports that every GPU keeps the gradients of all parameters until the last micro-batch: FSDP splits them only then, in
+// pipelines and under no_sync, which Accelerate uses when gradients accumulate (GradientAccumulationPlugin).
+func WholeGradients(in *Input) string {
+	p, steps := in.Parameters.Value, in.number("gradient_accumulation_steps")
+	switch {
+	case !in.trainerGPU() || !in.training():
+		return ""
+	case in.passes(6, "to_accumulated_grad_if_needed"):
+		return "the stack ends where FSDP adds up gradients that are not split"
+	case !strings.HasPrefix(in.Backend, "fsdp") || steps < 2 || !in.passes(80, "/accelerate/") || in.on("sync_each_batch") || in.Adapters || in.Quantized,
+		p <= 0 || p > 1<<40 || in.Total == nil || 2*p < *in.Total/3:
+		return ""
+	}
+	return fmt.Sprintf("gradient_accumulation_steps is %d: every GPU keeps whole gradients until the last micro-batch, %s parameters x 2 bytes or more", steps, count(p))
+}
+
+// wholeGradientsFigure states the size of whole gradients, which a pipeline divides.
+func wholeGradientsFigure(in *Input) (string, *int64) {
+	const text = "every GPU keeps whole gradients, not only its part, until the last micro-batch"
+	if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.number("gradient_accumulation_steps") > 1 {
+		return sized(text+": %s parameters x 2 bytes", 2*p, count(p))
+	}
+	return text, nil
+}
+
 var microBatchKeys = []string{"per_device_train_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size", "micro_train_batch_size"}
 
 // statesOnEach reports that the states which every GPU holds whole leave little of the card even for a micro-batch of one sample.

@@ -34,6 +34,7 @@ var training = []hypothesis{
 			{proof + hint, moreThanAShare},
 			{2*proof + hint, wholeStates},
 			{proof + hint, statesOnEach},
+			{2 * proof, WholeGradients},
 			{sign, weightsOnEach},
 			{sign, is(": every rank keeps the whole states", zeroKeys, "0", "none", "ddp", "no_shard")},
 			{sign, both(frames(40, "DistributedDataParallel keeps the whole model on every rank", "nn/parallel/distributed.py"), func(in *Input) bool { return in.gpu() && (in.Phase == "init" || in.Phase == "optimizer") })},
@@ -44,6 +45,9 @@ var training = []hypothesis{
 			failedIn("it failed in a phase where the states do not grow", "rollout", "weight_update", "checkpoint", "data"),
 		},
 		figure: func(in *Input) (string, *int64) {
+			if WholeGradients(in) != "" {
+				return wholeGradientsFigure(in)
+			}
 			if weightsOnEach(in) != "" {
 				return sized("every GPU holds all weights: %s parameters x 2 bytes", 2*in.Parameters.Value, count(in.Parameters.Value))
 			}
@@ -192,8 +196,9 @@ var training = []hypothesis{
 	{
 		id: "moe_imbalance",
 		evidence: []weighed{
-			{sign, inExperts},
-			{proof - sign, both(inExperts, func(in *Input) bool { return keepsActivations(in) == "" })},
+			{hint, inExperts},
+			{sign, both(inExperts, func(in *Input) bool { return is("", recomputeKeys, "true", "full", "selective")(in) != "" })},
+			{proof, both(peaksAlone, func(in *Input) bool { return inExperts(in) != "" })},
 		},
 		excludes: []clue{
 			when("there is only one GPU, which works on all tokens", func(in *Input) bool { return in.GPUs == 1 }),
@@ -220,6 +225,7 @@ var training = []hypothesis{
 		excludes: []clue{
 			both(frames(40, "a state dict was gathered", "state_dict", "summon_full_params", "full_tensor", "save_checkpoint"), (*Input).gpu),
 			offloadedPart,
+			WholeGradients,
 			both(keepsActivations, func(in *Input) bool {
 				return in.Requested != nil && in.Allocated != nil && *in.Requested < *in.Allocated/10 && (in.Phase == "backward" || in.Phase == "forward")
 			}),
@@ -384,12 +390,19 @@ func batchOfTensor(in *Input) string {
 	return fmt.Sprintf("the failed tensor's first dimension is the batch of %d", batch)
 }
 
+// recomputeKeys are settings of recomputation, Megatron's first.
+var recomputeKeys = []string{"recompute_granularity", "gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing"}
+
 // keepsActivations reports that recomputation is off.
 func keepsActivations(in *Input) string {
 	if in.Application == "unsloth" {
 		return "" // it has a switch of its own, which is on by default
 	}
-	why := is(", so every layer keeps its activations", []string{"gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "recompute_granularity"}, "false", "none")(in)
+	keys := recomputeKeys
+	if in.Backend == "megatron" { // which reads no other
+		keys = recomputeKeys[:1]
+	}
+	why := is(", so every layer keeps its activations", keys, "false", "none")(in)
 	return why[strings.LastIndexByte(why[:max(strings.IndexByte(why, ' '), 0)], '.')+1:]
 }
 
@@ -457,6 +470,14 @@ func (in *Input) tensor(text string) string {
 		return text + "; the failed request is " + trimmed(in.Request[0].Text)
 	}
 	return trimmed(in.Request[0].Text)
+}
+
+// peaksAlone reports that the failed rank had held far more than the others, which have as many layers.
+func peaksAlone(in *Input) string {
+	if in.Peak < in.OthersPeak+in.OthersPeak/5 || in.OthersPeak <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("this rank had held up to %s, the others %s", classifier.GiB(in.Peak), classifier.GiB(in.OthersPeak))
 }
 
 // inExperts reports that a rank failed in the experts' part of a layer, whose ranks get different numbers of tokens.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -173,13 +174,30 @@ func phaseText(in *Incident) string {
 	if w == "" || in.Kind == "nccl_oom" && in.Phase == "nccl" {
 		return ""
 	}
-	if in.Phase == "checkpoint" {
+	switch {
+	case in.Phase == "checkpoint":
 		w = checkpointText(in)
+	case in.Phase == "weight_update" && wakes(in):
+		w = "as the engine woke up"
 	}
 	if in.Confidence == "low" {
 		return "probably " + w
 	}
 	return w
+}
+
+// wakes reports whether an engine took its memory back, and nothing else of a weight update had begun.
+func wakes(in *Incident) bool {
+	for _, f := range slices.Backward(in.Root.Trace) {
+		name := strings.ToLower(f.Function)
+		switch {
+		case strings.Contains(name, "weights"):
+			return false
+		case strings.HasPrefix(name, "wake_up"), strings.HasPrefix(name, "resume"):
+			return true
+		}
+	}
+	return strings.Contains(in.PhaseWhy, "wakes")
 }
 
 // checkpointText tells saving a checkpoint from loading one where what shows the phase names only one of them.
