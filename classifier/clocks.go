@@ -97,6 +97,15 @@ func after(a, b time.Time) time.Duration {
 	return d
 }
 
+// dated returns the date of an event, or of the last line before it that has one; zero if the file has none.
+func (e *event) dated() time.Time {
+	const first = 2010
+	if e.Clock == "monotonic" || e.When.Year() < first {
+		return time.Time{}
+	}
+	return e.When
+}
+
 // yearless moves a time into a leap year.
 func yearless(t time.Time) time.Time {
 	return time.Date(2000, t.Month(), t.Day(), t.Hour(), t.Minute(), t.Second(), 0, time.UTC)

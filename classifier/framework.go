@@ -263,6 +263,7 @@ var programs = []Program{
 			{"sd-scripts", []string{"train_network.py", "flux_train.py", "sdxl_train.py", "library", "networks"}},
 		},
 	},
+	{ID: "gpt_neox", Name: "GPT-NeoX", Roles: Application, Guide: "deepspeed", Dialect: "yaml", Files: []string{"/gpt-neox/megatron/", "/megatron/neox_arguments/"}, Keys: []string{"pipe_parallel_size"}},
 	{
 		ID: "deepspeed", Name: "DeepSpeed", Roles: Framework | Trainer, Library: true, Guide: "deepspeed",
 		Packages: []Package{{"deepspeed", []string{"runtime", "ops", "utils", "launcher", "__init__.py"}}},

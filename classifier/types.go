@@ -186,6 +186,7 @@ type Root struct {
 	Pattern string        // the name of the message; see parser.Event
 	Fields  parser.Fields // of the message, completed by further reports of the same failure
 	Time    time.Time     // zero: unknown
+	Dated   time.Time     // the last date in its file up to it; zero: unknown
 	Clock   string        // see envelope.Header
 	Host    string
 	Rank    *int

@@ -39,6 +39,13 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		}},
 		"since":  {"version %s or later", "a version before %s", since},
 		"before": {"a version before %s", "version %s or later", func(ctx *Context, w string) verdict { v := since(ctx, w); return verdict{-v.truth, v.why} }},
+		"dated_before": {"a log from before %s", "a log from %s or later", func(ctx *Context, w string) verdict {
+			if ctx.root.Dated.IsZero() {
+				return verdict{}
+			}
+			month := ctx.root.Dated.Format("2006-01")
+			return verdict{truthOf(month < w), "the log is of " + month + ", and the setting came in " + w}
+		}},
 		"pattern": {"the log has the message %s", "the log does not have the message %s", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.recognized(w)), "the log has the message " + w}
 		}},

@@ -113,6 +113,9 @@ func recomputes(ctx *Context, _ string) verdict {
 	if ctx.phase == "forward" && (ctx.passesThrough(recomputers...) || ctx.stackContains(12, "blocks_per_ckpt")) {
 		return verdict{yes, "activations are recomputed already: the stack passes through a checkpointed block"}
 	}
+	if f, t := ctx.settings.flag("checkpoint_activations"); t == yes { // GPT-NeoX's
+		return verdict{yes, f.key + " is " + f.value.Value + " already"}
+	}
 	return verdict{}
 }
 

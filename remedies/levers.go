@@ -49,6 +49,7 @@ var levers = []lever{
 	{id: "more-gpus", topics: []string{"more-gpus"}, keys: []string{"n_gpus_per_node"}, way: "up", costs: "more GPUs"},
 	{id: "train-tp", topics: []string{"train-tp", "tensor-parallel"}, keys: []string{"tensor_model_parallel_size", "pipeline_model_parallel_size"}, way: "up", costs: "more communication in every layer"},
 	{id: "adapters", topics: []string{"quantization", "adapters"}, keys: []string{"lora_rank", "load_in_4bit", "load_in_8bit", "=use_peft", "=use_lora", "=enable_lora", "finetuning_type"}, way: "set", costs: "quality: only adapters are trained, or the weights are quantized", trains: true},
+	{id: "fewer-adapters", topics: []string{"fewer-adapters"}, costs: "quality: the experts get no adapters", trains: true},
 	{id: "freeze", topics: []string{"frozen-layers"}, costs: "quality: the lower layers are not trained", trains: true},
 	{id: "gather-window", keys: []string{"max_live_parameters", "overlap_comm", "prefetch_bucket_size", "limit_all_gathers", "max_reuse_distance"}, costs: "less overlap of communication and computation", trains: true},
 	{id: "buckets", keys: []string{"reduce_bucket_size", "allgather_bucket_size", "bucket_cap_mb"}, way: "down", costs: "more messages", trains: true},
@@ -200,6 +201,8 @@ type attack struct {
 // model stand before kinds of work.
 var attacksThere = []attack{
 	{"states_too_big", "own_cache", []string{"engine-seqs", "engine-length", "engine-quantization", "engine-tp"}},
+	{"states_too_big", "stack:peft/tuners/lora", []string{"fewer-adapters", "adapters", "micro-batch", "param-offload", "length"}},
+	{"states_too_big", "framework:jax", []string{"share-up", "prealloc", "dtype", "param-offload", "optimizer-offload", "more-gpus"}}, // its pool is a part of the card
 	{"states_too_big", "adapter_slots", []string{"adapter-slots", "engine-tp"}},
 	{"states_too_big", "stack:deepspeed/runtime/zero/stage", attacks["states_too_big"]}, // the optimizer's partitions, made at start-up
 	{"states_too_big", "colocate_policy_ref=true", []string{"apart", "param-offload", "optimizer-offload", "more-gpus"}},

@@ -83,7 +83,29 @@ func propose(ctx *Context, names *naming, it *Item) []change {
 			out = append(out, c)
 		}
 	}
-	return out
+	return alike(out)
+}
+
+// alike writes what a guide has as flags as the log writes another setting of the same item: with the path before it.
+func alike(changes []change) []change {
+	i := slices.IndexFunc(changes, func(c change) bool {
+		return c.From != nil && c.parameter.Surface == "flag" && c.Syntax != "flag" && strings.Contains(c.Key, ".")
+	})
+	if i < 0 {
+		return changes
+	}
+	path := changes[i].Key[:strings.LastIndexByte(changes[i].Key, '.')+1]
+	for j := range changes {
+		c := &changes[j]
+		if c.Syntax != "flag" || c.From != nil {
+			continue
+		}
+		c.Key, c.Syntax = path+plain(c.Key), changes[i].Syntax
+		if c.To != nil && c.Snippet != "" {
+			c.Snippet = snippet(&c.Change, false)
+		}
+	}
+	return changes
 }
 
 // open returns the changes that are still to be made.

@@ -113,11 +113,14 @@ func (s *settings) ending(name string) (setting, bool) {
 // ofEvaluation matches settings that training does not use.
 var ofEvaluation = lazyre.New(`(?:^|[._])(?:eval|evaluation|val|valid|validation|test|testing|dev)(?:[._]|$)`)
 
-// better compares two keys that match equally well. Of one name written twice, the later one in the same input wins. Of shorter
+// better compares two keys that match equally well. Of one name written twice, the later one in the same input wins, but of two
+// with the same value the one on the command line, where a user changes it. Of shorter
 // keys, the more specific one wins. Of longer ones, one that is set wins, then the less nested one. Finally, alphabetical order
 // decides, so that the answer does not depend on the order of a map.
 func better(e entry, best setting, at []string) bool {
 	switch {
+	case slices.Equal(e.parts, at) && strings.HasPrefix(e.key, "--") != strings.HasPrefix(best.key, "--") && equal(e.value.Value, best.value.Value):
+		return strings.HasPrefix(e.key, "--")
 	case slices.Equal(e.parts, at):
 		return e.value.At.Source == best.value.At.Source && e.value.At.Line > best.value.At.Line
 	case best.rank == short:

@@ -50,6 +50,7 @@ var lines = sync.OnceValue(func() []line {
 		reads(").to( ).cuda( ).npu(", `(?i)\b\w*(?:model|net|module)\s*=.{0,200}\)\.(?:to|cuda|npu)\(`, Init, strong).with(alone),
 		reads("build create get load make init", `(?i)^(?:self\.)?\w*(?:model|net|critic|policy)\s*=\s*(?:\w+\.)*(?:build|create|get|load|make|init)\w*\(`,
 			Init, weak).with(alone),
+		reads(".load_weights(", `\b\w+\.load_weights\(`, Init, weak).with(alone), // Keras
 		reads("state( .init(", `(?i)\b(?:create|init)\w*_(?:train_)?state\(|\b\w*model\.init\(|\b(?:tx|optimizer)\.init\(`, Init, weak).with(alone),
 
 		reads("generate", `\b(?:generate_sequences|generate)\(`, Rollout, weak),

@@ -20,7 +20,7 @@ type pair struct {
 // ignores training metrics, gauges and event records.
 func (r *Reader) pairs(text []byte) bool {
 	s := string(text)
-	if len(s)-len(strings.TrimLeft(s, " \t")) >= 4 || progress(s) || sourceLine(s) {
+	if len(s)-len(strings.TrimLeft(s, " \t")) >= 4 || progress(s) || sourceLine(s) || strings.Contains(s, "TRES=cpu=") { // sums over the nodes of a Slurm job
 		return false
 	}
 	found := findPairs(s)

@@ -162,6 +162,9 @@ func statesFill(in *Input) string {
 
 // statesFigure states the size of the training states if they do not fit, otherwise that of the weights.
 func statesFigure(in *Input) (string, *int64) {
+	if in.training() && wholeDelta(in) != "" {
+		return "PEFT builds the change of an adapted weight as a whole, in the size of the weight: " + gib(in.Requested) + " in one request, whatever the batch", in.Requested
+	}
 	if in.OwnCache {
 		return "the key-value cache, with room for the most and the longest sequences, does not fit next to the weights", nil
 	}

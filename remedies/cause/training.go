@@ -300,6 +300,7 @@ var expertKeys = []string{"expert_model_parallel_size", "expert_parallel_size", 
 
 var (
 	mergesAdapters = frames(8, "adapters are merged into the weights on the card", "merge_and_unload", "_unload_and_optionally_merge", "get_delta_weight")
+	wholeDelta     = frames(4, "the stack ends where the whole change of an adapted weight is computed", "get_delta_weight")
 	fullResolution = frames(20, "the stack ends in the VAE, which works at full resolution", "autoencoder", "vae.py", "decode_first_stage", "vae.decode")
 	entropies      = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy=true", "calculate_entropy(", "compute_entropy", "entropy_fn", "utils/megatron/tensor_parallel.py mul_reduce"}
 	offloadedPart  = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")

@@ -409,8 +409,8 @@ func (r *Request) activations(size Interval) []Explanation {
 			}
 			return []Explanation{{
 				What: "attention", Seen: r.Place == Attention, Met: met, Bytes: width,
-				Text: fmt.Sprintf("attention scores built in full: %d samples x %s heads x %s x %s tokens x %d bytes = %s; they grow with the square of the length; flash attention never builds them.",
-					r.Limit.Samples, r.Heads, Thousands(rough(low, high)), Thousands(rough(low, high)), width, GiB(r.Bytes)),
+				Text: fmt.Sprintf("attention scores built in full: %s x %s heads x %s x %s tokens x %d bytes = %s; they grow with the square of the length; flash attention never builds them.",
+					counted(r.Limit.Samples, "sample"), r.Heads, Thousands(rough(low, high)), Thousands(rough(low, high)), width, GiB(r.Bytes)),
 			}}
 		}
 	}
@@ -439,4 +439,12 @@ func Words(list []Explanation) string {
 		return strings.TrimSuffix(s, ".") + fmt.Sprintf(" (or about %s tokens in elements of %d bytes).", Thousands(rough(o.Low, o.High)), o.Bytes)
 	}
 	return s
+}
+
+// counted returns a number and what it counts: "1 sample".
+func counted(n int64, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return Thousands(n) + " " + what
 }
