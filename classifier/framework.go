@@ -261,6 +261,7 @@ var programs = []Program{
 		Packages: []Package{
 			{"diffusers", []string{"pipelines", "models", "schedulers", "loaders", "examples", "utils", "hooks"}},
 			{"sd-scripts", []string{"train_network.py", "flux_train.py", "sdxl_train.py", "library", "networks"}},
+			{"kohya_ss", []string{"train_network.py", "fine_tune.py", "sdxl_train.py", ".", "library", "networks"}},
 		},
 	},
 	{ID: "gpt_neox", Name: "GPT-NeoX", Roles: Application, Guide: "deepspeed", Dialect: "yaml", Files: []string{"/gpt-neox/megatron/", "/megatron/neox_arguments/"}, Keys: []string{"pipe_parallel_size"}},

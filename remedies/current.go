@@ -33,7 +33,7 @@ func currentValue(ctx *Context, names *naming, p *Parameter) current {
 	if by != nil {
 		c.key, c.syntax = by.Key, cmp.Or(by.Surface, p.Surface)
 	}
-	if best.rank == 0 || isNone(best.value.Value) {
+	if best.rank == 0 || isNone(best.value.Value) || best.value.Value == "auto" {
 		if v, at := printedValue(ctx, p); v != "" || best.rank == 0 {
 			if v != "" {
 				c.from, c.at = &v, at
@@ -148,6 +148,10 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 		return readField(ctx, "tokens", "tgi.max_total"), message
 	case strings.HasSuffix(last, "num_proc"):
 		if g, ok := memory.Reading(ctx.run, ctx.incident, "trainer.dataset_processes"); ok {
+			return g.Fields["count"], g.At.String()
+		}
+	case last == "batch_size" && ctx.passesThrough("/lm_eval/"):
+		if g, ok := memory.Reading(ctx.run, ctx.incident, "lm_eval.batch"); ok {
 			return g.Fields["count"], g.At.String()
 		}
 	case last == "batch_size" && ctx.recognized("tf.tensor"):

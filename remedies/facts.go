@@ -270,6 +270,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"node_full":        {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
 		"cgroup":           {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
 		"mapping":          {"it failed in Dataset.map", "not in Dataset.map", mapping},
+		"compiling":        {"a compiler was killed", "no compiler was killed", compiling},
 		"data_workers":     {"it failed in data loading", "not in data loading", dataWorkers},
 		"object_store":     {"Ray's object store is full", "Ray's object store is not full", objectStore.ask},
 		"pin_memory":       {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},

@@ -1,6 +1,8 @@
 package remedies
 
 import (
+	"slices"
+
 	"oomscan/classifier"
 	"oomscan/parser"
 )
@@ -16,6 +18,18 @@ func nodeFull(ctx *Context, _ string) verdict {
 		return verdict{yes, full}
 	}
 	return verdict{}
+}
+
+// compilers are the processes that a build runs side by side: CUDA's, C++'s and Rust's compilers.
+var compilers = []string{"cicc", "cudafe++", "nvcc", "ptxas", "cc1plus", "clang++", "hipcc", "rustc"}
+
+// compiling reports whether a compiler was killed. A kernel library that is built when a program starts, or installed, runs one for each
+// processor unless MAX_JOBS says otherwise (torch/utils/cpp_extension.py).
+func compiling(ctx *Context, _ string) verdict {
+	if ctx.incident.Kind != parser.OOMKill || !slices.Contains(compilers, ctx.root.Process) {
+		return verdict{}
+	}
+	return verdict{yes, ctx.root.Process + " is a compiler: a build runs many at once, and together they fill host RAM"}
 }
 
 func cgroup(ctx *Context, _ string) verdict {

@@ -43,7 +43,7 @@ var attackers = map[string]string{
 	"host_load":              "dtype lazy-load host-limit host-node host-cache mmap node-cache engine-quantization numa-copies",
 	"loader_workers":         "workers data-cache sample-buffer writer-batch pinning ray-tasks host-limit",
 	"shm":                    "shm-size object-store workers",
-	"limit_too_small":        "gpu-share temp-file host-limit pod-request host-node array-file prompt-cache node-cache ray-tasks eval-logits",
+	"limit_too_small":        "gpu-share build-jobs temp-file host-limit pod-request host-node array-file prompt-cache node-cache ray-tasks eval-logits",
 }
 
 // attackersThere are levers that attack a cause only under a fact.

@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -20,6 +21,8 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 		"experts for each NUMA node": {"root@node:~/k# export USE_NUMA=1\n$ python local_chat.py --gguf_path /m\n", "USE_NUMA=0", "root@node:~/k# export USE_NUMA=0\n$ python local_chat.py --gguf_path /m\n"},
 		"not a build of PyTorch":     {"root@node:~/k# export USE_NUMA=1\n$ python local_chat.py --gguf_path /m\n", "USE_NUMA=0", "root@node:~/pytorch# export USE_NUMA=1\n$ python setup.py develop --jobs 8\n"},
 		"processes of nnU-Net":       {"num_processes_preprocessing=4 num_processes_segmentation_export=4\n", "-npp=2", "num_processes_preprocessing=1 num_processes_segmentation_export=1\n"},
+		"a compiler for each core":   {strings.ReplaceAll(killed, "python", "cicc"), "MAX_JOBS=4", ""},
+		"nnU-Net's own default":      {"$ nvidia-smi\n" + strings.ReplaceAll(killed, "(python)", "(nnUNetv2_plan_a)"), "-np=2", ""},
 		"tensors of a conversion":    {"$ python convert_hf_to_gguf.py /m --outtype f16 --outfile m.gguf\n", "--use-temp-file=True", "$ python convert_hf_to_gguf.py /m --verbose\n"},
 		"every rank's whole model": {
 			"fsdp_config:\n  fsdp_cpu_ram_efficient_loading: false\n  fsdp_sharding_strategy: FULL_SHARD\n  fsdp_offload_params: true\n$ accelerate launch t.py --per_device_train_batch_size 1\nLoading checkpoint shards:  75%|#######5  | 3/4 [00:35<00:11, 11.83s/it]\n",

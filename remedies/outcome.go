@@ -290,6 +290,10 @@ func (o *outcome) elsewhere(ctx *Context, failed []memory.Phase, on string) {
 				continue
 			}
 			size, takes := sizeOf(&o.after, res), held(after, res).Bytes
+			there := "there are "
+			if res == memory.OnCard && !size.Known {
+				size, there = memory.Opt[int64]{Known: true, Value: usualCard}, "most cards have "
+			}
 			n := takes - held(before, res).Bytes
 			if n > more[res] && res != on {
 				more[res] = n
@@ -297,12 +301,15 @@ func (o *outcome) elsewhere(ctx *Context, failed []memory.Phase, on string) {
 			full := res == on && takes-n > size.Value // it was too full before, by the same reckoning, and the run got there
 			if n > rounding && size.Known && takes > size.Value && !full && o.moves == "" {
 				where := map[string]string{memory.OnNode: "a node", memory.OnCard: "a GPU"}[res]
-				o.moves, o.movesTo = fmt.Sprintf("%s would then take %s of %s, and there are %s", phase.ByID(string(p)).Name, classifier.GiB(takes), where, classifier.GiB(size.Value)), res
+				o.moves, o.movesTo = fmt.Sprintf("%s would then take %s of %s, and %s%s", phase.ByID(string(p)).Name, classifier.GiB(takes), where, there, classifier.GiB(size.Value)), res
 			}
 		}
 	}
 	o.onNode, o.onCard = more[memory.OnNode], more[memory.OnCard]
 }
+
+// usualCard is the memory of most cards that train large models, in bytes.
+const usualCard = 80 << 30
 
 // sizeOf returns the size of a resource.
 func sizeOf(s *memory.Setup, resource string) memory.Opt[int64] {

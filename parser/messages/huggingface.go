@@ -23,6 +23,13 @@ func huggingFaceMarkers() []pattern.Pattern {
 			Match:   []pattern.Sample{{Line: "Running tokenizer on dataset (num_proc=64):  40%|####      | 400000/1000000 [01:00<01:30, 6666.67 examples/s]", Want: parser.Fields{"count": "64"}}},
 			NoMatch: []string{"dataset.map(tokenize, num_proc=64)"},
 		},
+		{
+			Name:     "lm_eval.batch",
+			Literals: []string{"Determined largest batch size: "},
+			Expr:     `Determined largest batch size: (?<count>\d{1,6})`,
+			Gauge:    true, Source: "lm-evaluation-harness, lm_eval/models/huggingface.py, with --batch_size auto",
+			Match: []pattern.Sample{{Line: "Determined largest batch size: 64", Want: parser.Fields{"count": "64"}}},
+		},
 		stage.line("trainer.datasets", point("data", "dataset"),
 			`(?:Tokenizing|Map|Filter|Filtering|Truncating|Packing|Converting|Applying|Adding EOS|Extracting prompt|Running tokenizer|Generating|Grouping)\b[^|\n]{0,100}:\s{1,4}(?:0%|\d{1,3}%\|.{0,200} examples/s\]|\d{1,12} examples \[)`,
 			[]string{":   0%|   ", " examples/s]"}, "Tokenizing train dataset (num_proc=64):   0%|          | 0/1143205 [00:00<05:00, 3329.67 examples/s]",

@@ -71,13 +71,14 @@ type Input struct {
 	EncoderBatch                              bool // it failed in an encoder that works on one input for each sequence
 	Quantized, Adapters                       bool
 	LimitReached, RayMonitor, DataWorkers     bool
-	Mapping                                   bool // it failed in Dataset.map
-	OwnCache                                  bool // a script creates the key-value cache of its model
-	Infers                                    bool // no gradients are needed for what failed
-	Unsharded                                 bool // every GPU holds the whole model
-	LeakyEngine                               bool // its version is known to leak host memory
-	Kept                                      bool // a script joins the outputs of its batches
-	WideTraining                              bool // the weights that are trained are float32
+	Build                                     string // that a compiler was killed; empty where none was
+	Mapping                                   bool   // it failed in Dataset.map
+	OwnCache                                  bool   // a script creates the key-value cache of its model
+	Infers                                    bool   // no gradients are needed for what failed
+	Unsharded                                 bool   // every GPU holds the whole model
+	LeakyEngine                               bool   // its version is known to leak host memory
+	Kept                                      bool   // a script joins the outputs of its batches
+	WideTraining                              bool   // the weights that are trained are float32
 }
 
 // Holder is a process and the memory it held.

@@ -68,7 +68,7 @@ var host = []hypothesis{
 			{proof, readsIntoHost},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
 		},
-		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, createsStates},
+		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, createsStates, builds},
 		figure: func(in *Input) (string, *int64) {
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
@@ -182,6 +182,7 @@ var host = []hypothesis{
 			{2 * hint, both(when("Ray's memory monitor ended the worker", func(in *Input) bool { return in.RayMonitor }), (*Input).host)},
 			{sign, tinyLimit},
 			{2 * proof, sharedOut},
+			{2 * proof, builds},
 			{hint, when("host memory ran out", (*Input).host)},
 		},
 		figure: func(in *Input) (string, *int64) {
@@ -191,6 +192,9 @@ var host = []hypothesis{
 					text += "; with this request it would use " + gib(in.Used)
 				}
 				return text, in.Total
+			}
+			if why := builds(in); why != "" {
+				return why, nil
 			}
 			if large := oneLargeRequest(in); large != "" {
 				return large, in.Requested
@@ -211,6 +215,9 @@ var host = []hypothesis{
 		},
 	},
 }
+
+// builds says that compilers filled the memory.
+func builds(in *Input) string { return in.Build }
 
 // notShown begins a sentence about a missing figure.
 const notShown = "The log does not show what "
