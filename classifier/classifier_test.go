@@ -195,6 +195,16 @@ func TestWhatAContainerAskedForIsNoLimit(t *testing.T) {
 	}
 }
 
+func TestAProcessThatHoldsLessThanItAllocatedIsFoundAmongTheOthers(t *testing.T) {
+	t.Parallel()
+	const of = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.95 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.12 GiB is free. Process 11 has 36.42 GiB memory in use. Process 12 has 40.98 GiB memory in use. Including non-PyTorch memory, this process has %s GiB memory in use. Of the allocated memory 40.00 GiB is allocated by PyTorch, and 0.20 GiB is reserved by PyTorch but unallocated.\n"
+	for own, others := range map[string]float64{"0.50": 36.42, "40.50": 77.4} {
+		res := read(t, map[string]string{"a": fmt.Sprintf(of, own)})
+		require.Len(t, res.Incidents, 1)
+		assert.InDelta(t, others, float64(*res.Incidents[0].Root.OtherProcesses)/(1<<30), .02, own)
+	}
+}
+
 func TestAProcessListedAloneInAContainerIsThisOne(t *testing.T) {
 	t.Parallel()
 	res := read(t, map[string]string{

@@ -211,7 +211,11 @@ var modelNames = []string{
 }
 
 func (r *Run) modelFromConfig() {
-	if v, ok := r.lookup(modelNames...); ok && v.Value != "None" {
+	names := modelNames
+	if _, ok := r.lookup("model_args"); ok { // lm-eval's --model is the kind of a model
+		names = append([]string{"pretrained"}, names...)
+	}
+	if v, ok := r.lookup(names...); ok && v.Value != "None" {
 		set(&r.Model.Name, v.Value)
 	}
 	for _, t := range []struct {

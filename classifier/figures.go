@@ -127,11 +127,11 @@ func ownProcess(f parser.Fields) {
 // listedProcess matches a process in PyTorch's message that it does not call its own.
 var listedProcess = lazyre.New(`Process \d{1,10} has ([\d.]{1,20}) ([MG])iB memory in use`)
 
-// findItself finds the failed process where PyTorch's message lists several and calls none "this process": the only one that
-// holds what PyTorch reserved, and a context.
+// findItself finds the failed process where PyTorch's message lists several and calls none "this process", or one that holds less
+// than the failed one allocated, as inside a container: the only one that holds what PyTorch reserved, and a context.
 func (r *Root) findItself() {
 	const context, rounding = 2 << 30, 1 << 30 / 100
-	if r.ProcessBytes != nil || r.OtherProcesses == nil || r.Allocated == nil || r.ReservedUnallocated == nil {
+	if r.OtherProcesses == nil || r.Allocated == nil || r.ReservedUnallocated == nil || r.ProcessBytes != nil && *r.ProcessBytes >= *r.Allocated {
 		return
 	}
 	reserved, own, found := *r.Allocated+*r.ReservedUnallocated, int64(0), 0

@@ -167,18 +167,35 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 			return itoa(n), message
 		}
 	case p.Next == "host_memory":
-		limit := ctx.root.Limit
-		if limit == nil || *limit < 1<<20 || !ctx.is("cgroup") && !ctx.is("ray_monitor") {
+		limit, whose := ctx.root.Limit, "the limit that was enforced"
+		if ctx.is("virtual_machine") {
+			limit, whose = nodeRAM(ctx), "the virtual machine's memory"
+		} else if !ctx.is("cgroup") && !ctx.is("ray_monitor") {
+			return "", ""
+		}
+		if limit == nil || *limit < 1<<20 {
 			return "", ""
 		}
 		unit := cmp.Or(p.Value, "G")
 		switch {
 		case strings.HasPrefix(unit, " "): // in words, not to be pasted
-			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(*limit)/(1<<30)), ".0") + unit, "the limit that was enforced"
+			return strings.TrimSuffix(fmt.Sprintf("%.1f", float64(*limit)/(1<<30)), ".0") + unit, whose
 		case *limit%(1<<30) == 0:
-			return itoa(*limit>>30) + unit, "the limit that was enforced"
+			return itoa(*limit>>30) + unit, whose
 		}
-		return itoa(*limit>>20) + strings.NewReplacer("G", "M", "g", "m").Replace(unit), "the limit that was enforced"
+		return itoa(*limit>>20) + strings.NewReplacer("G", "M", "g", "m").Replace(unit), whose
 	}
 	return "", ""
+}
+
+// nodeRAM returns the memory of the machine by the kernel's report, which counts pages, or nil.
+func nodeRAM(ctx *Context) *int64 {
+	const page = 4 << 10
+	g, ok := memory.Reading(ctx.run, ctx.incident, "kernel.ram")
+	n, read := g.Fields.Int("pages")
+	if !ok || !read {
+		return nil
+	}
+	n *= page
+	return &n
 }

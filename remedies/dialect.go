@@ -33,6 +33,9 @@ func inProgramsWords(ctx *Context, guide string, changes []change) []change {
 	program, engine := programOf(ctx.run), classifier.FrameworkByID(guide)
 	words, known := engineFlags[program.ID]
 	words.prefix = strings.Replace(words.prefix, "{engine}", guide, 1)
+	if args, ok := ctx.settings.find("model_args", true); ok && engine.Is(classifier.Engine) && ctx.settings.has("tasks") {
+		return asModelArgs(args.key, changes)
+	}
 	if ownVLLM(ctx) {
 		return asArguments(changes)
 	}
@@ -54,6 +57,17 @@ func inProgramsWords(ctx *Context, guide string, changes []change) []change {
 			c.Snippet = snippet(&c.Change, false)
 		}
 		out = append(out, c)
+	}
+	return out
+}
+
+// asModelArgs writes an engine's flags as lm-eval hands them on: in the list of one flag.
+func asModelArgs(flag string, changes []change) []change {
+	out := asArguments(changes)
+	for i := range out {
+		if c := &out[i]; c.To != nil && c.Snippet != "" {
+			c.Syntax, c.Snippet = "flag", flag+" ...,"+c.Key+"="+*c.To
+		}
 	}
 	return out
 }

@@ -123,6 +123,11 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		never []string
 	}{
 		{"as long a context as fits beside the weights", gguf("--ctx-size", "65536"), driver("init", kv, 16, contextOf), "--ctx-size=16384", []string{"--ubatch-size=256"}},
+		{"a draft model has a cache of its own", read(app("llamacpp", "-ctk", "q8_0", "-ctv", "q8_0"), "ggml.draft", nil), driver("init", "graph_reserve: failed to allocate compute buffers", 1, nil), "--cache-type-k-draft=q8_0", []string{"-ctk=q8_0", "--cache-type-k=q8_0"}},
+		{"but not where the server failed at work", read(app("llamacpp", "--ubatch-size", "512"), "ggml.draft", nil), driver("rollout", "CUDA error: out of memory", 1, nil), "--ubatch-size=256", []string{"--cache-type-k-draft=q8_0"}},
+		{"a context holds the longest prompt that came", read(app("llamacpp", "--ctx-size", "262144"), "ggml.prompt", parser.Fields{"count": "155008"}), driver("rollout", "CUDA error: out of memory", 1, nil), "--ctx-size=163840", nil},
+		{"half of it where prompts are short", read(app("llamacpp", "--ctx-size", "262144"), "ggml.prompt", parser.Fields{"count": "3000"}), driver("rollout", "CUDA error: out of memory", 1, nil), "--ctx-size=131072", nil},
+		{"layers that are set switch fitting off", read(gguf("-ngl", "99"), "ggml.build", parser.Fields{"count": "8763"}), driver("rollout", "CUDA error: out of memory", 1, nil), "--ubatch-size=256", []string{"--fit-target=2048"}},
 		{"half of it where the weights are not known", app("llamacpp", "--ctx-size", "65536"), driver("init", kv, 16, contextOf), "--ctx-size=32768", nil},
 		{"a build that fits models itself need not be told how many layers", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "8763"}), driver("init", weights, 40, nil), "-ngl=auto", nil},
 		{"an older one must", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "6700"}), driver("init", weights, 40, nil), "-ngl=34", []string{"-ngl=auto"}},

@@ -95,6 +95,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"prompt_cache": {"finished prompts are kept in host memory", "no prompts are kept in host memory", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ggml.prompt_cache", "finished prompts are kept in host memory")
 		}},
+		"draft": {"the context of a draft model did not fit", "not the context of a draft model", func(ctx *Context, _ string) verdict {
+			v := read(ctx, "ggml.draft", "what failed is the draft model's")
+			return verdict{truthOf(v.truth == yes && ctx.phase == "init"), cmp.Or(v.why, "no draft model was loaded")}
+		}},
 		"picture": {"it failed while an image was encoded", "no image was encoded", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ggml.image", "it failed while an image was encoded")
 		}},
@@ -267,15 +271,19 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"ray_monitor":      {"Ray's memory monitor ended a worker", "not when Ray's memory monitor ended the worker", rayMonitor.ask},
 		"evicted":          {"the kubelet evicted the pod", "not when the kubelet evicted the pod", evicted.ask},
 		"copies_too_large": {"one copy of the weights for each rank exceeds the node's memory, in 16 bits, too", "the ranks' copies of the weights fit in 16 bits", copiesTooLarge},
-		"node_full":        {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
-		"cgroup":           {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
-		"mapping":          {"it failed in Dataset.map", "not in Dataset.map", mapping},
-		"compiling":        {"a compiler was killed", "no compiler was killed", compiling},
-		"data_workers":     {"it failed in data loading", "not in data loading", dataWorkers},
-		"object_store":     {"Ray's object store is full", "Ray's object store is not full", objectStore.ask},
-		"pin_memory":       {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},
-		"nccl_shm":         {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
-		"full_state":       {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
+		"virtual_machine": {"a virtual machine of Docker Desktop or WSL was full", "not a virtual machine of Docker Desktop or WSL", func(ctx *Context, _ string) verdict {
+			v := read(ctx, "kernel.virtual", "the virtual machine's memory is a setting")
+			return verdict{truthOf(v.truth == yes && ctx.is("node_full")), cmp.Or(v.why, "no such virtual machine")}
+		}},
+		"node_full":    {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
+		"cgroup":       {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
+		"mapping":      {"it failed in Dataset.map", "not in Dataset.map", mapping},
+		"compiling":    {"a compiler was killed", "no compiler was killed", compiling},
+		"data_workers": {"it failed in data loading", "not in data loading", dataWorkers},
+		"object_store": {"Ray's object store is full", "Ray's object store is not full", objectStore.ask},
+		"pin_memory":   {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},
+		"nccl_shm":     {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
+		"full_state":   {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
 	}
 }
 

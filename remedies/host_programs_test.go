@@ -14,8 +14,12 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 	const killed = "Killed\n[Tue May  7 10:00:00 2024] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/user.slice/s.scope,task=python,pid=503,uid=1000\n" +
 		"[Tue May  7 10:00:00 2024] Out of memory: Killed process 503 (python) total-vm:225829120kB, anon-rss:125829120kB, file-rss:1024kB, shmem-rss:0kB, UID:1000 pgtables:20000kB oom_score_adj:0\n"
 	for name, c := range map[string]struct{ log, first, without string }{
-		"a share of the data set":    {"Namespace(cache_rate=1.0, num_workers=0)\n", "cache_rate=0.25", "Namespace(cache_rate=0.0, num_workers=0)\n"},
-		"latents":                    {"$ accelerate launch train_network.py --train_batch_size=2 --cache_latents\n", "--cache_latents_to_disk=True", "$ accelerate launch train_network.py --train_batch_size=2 --cache_latents --cache_latents_to_disk\n"},
+		"a share of the data set": {"Namespace(cache_rate=1.0, num_workers=0)\n", "cache_rate=0.25", "Namespace(cache_rate=0.0, num_workers=0)\n"},
+		"latents":                 {"$ accelerate launch train_network.py --train_batch_size=2 --cache_latents\n", "--cache_latents_to_disk=True", "$ accelerate launch train_network.py --train_batch_size=2 --cache_latents --cache_latents_to_disk\n"},
+		"a virtual machine of WSL": {
+			"[Tue May  7 10:00:00 2024] CPU: 3 PID: 503 Comm: python Not tainted 5.15.167.4-microsoft-standard-WSL2 #1\n[Tue May  7 10:00:00 2024] 4194304 pages RAM\n", "memory=24 GiB",
+			"[Tue May  7 10:00:00 2024] CPU: 3 PID: 503 Comm: python Not tainted 5.15.0-126-generic #136-Ubuntu\n[Tue May  7 10:00:00 2024] 4194304 pages RAM\n",
+		},
 		"samples to shuffle":         {"Namespace(shuffle_buffer_size=100000, batch_size=8)\n", "shuffle_buffer_size=25000", "Namespace(shuffle_buffer_size=100, batch_size=8)\n"},
 		"transitions to replay":      {"Namespace(buffer_size=1000000, batch_size=32)\n", "buffer_size=250000", "Namespace(aio_buffer=1000000, batch_size=32)\n"},
 		"experts for each NUMA node": {"root@node:~/k# export USE_NUMA=1\n$ python local_chat.py --gguf_path /m\n", "USE_NUMA=0", "root@node:~/k# export USE_NUMA=0\n$ python local_chat.py --gguf_path /m\n"},

@@ -172,8 +172,7 @@ func mostlyFree(ctx *Context) bool {
 	if ctx.is("less_than_desired") {
 		return r.Free != nil && *r.Free >= *r.Total/4*3
 	}
-	others := cause.Input{Message: strings.ToLower(r.Message), Process: r.ProcessBytes, Others: r.OtherProcesses, Allocated: r.Allocated, Idle: idleReserve(ctx)}
-	n := deref(others.Strangers())
+	n := deref(r.OtherProcesses)
 	for _, p := range listedProcesses(ctx) {
 		n = max(n, p.Bytes)
 	}

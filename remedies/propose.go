@@ -206,8 +206,11 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		c.To = new(strings.ToLower(*c.To)) // as the log writes it
 	}
 	if c.To == nil {
-		if !found && c.ComputedFrom == "" {
+		switch n, ok := ctx.settings.integer(p.Key); {
+		case !found && c.ComputedFrom == "":
 			c.ComputedFrom = usualStep(ctx, p)
+		case found && ok && p.Next == "double_tp" && n < mostSamples:
+			c.ComputedFrom = fmt.Sprintf("to %d, where there are as many GPUs (nvidia-smi -L)", 2*n)
 		}
 		return c, true
 	}
@@ -235,6 +238,9 @@ func usualStep(ctx *Context, p *Parameter) string {
 		return "by half, as a first guess"
 	case p.Next == "share_down":
 		step, _ := shareFor(&paramQuery{Context: ctx, p: p}, 1)
+		if f, ok := parseNumber(p.Default); ok && step < f {
+			return fmt.Sprintf("by %.2f (from %s, the default, to %s)", math.Ceil(step*100-1e-6)/100, p.Default, fraction(f-math.Ceil(step*100-1e-6)/100))
+		}
 		return fmt.Sprintf("by %.2f", math.Ceil(step*100-1e-6)/100)
 	case p.Next == "share_up":
 		return "by 0.05"

@@ -226,6 +226,17 @@ func contextLength(q *paramQuery, n int64) proposedValue {
 	if trained, ok := q.settings.integer("n_ctx_train"); ok && trained == n && n > 2*usual && !chosen {
 		return proposedValue{to: itoa(usual), how: "so far the length that the model was trained for; this is enough for most conversations"}
 	}
+	const step = 8192
+	if g, ok := lastReading(q.run, "ggml.prompt"); ok {
+		prompt, _ := g.Fields.Int("count")
+		to := (prompt/step + 2) * step
+		if to >= n && prompt > n/2 {
+			return atBound("%s is %d, and the last prompt has %d tokens", q.p.Key, n, prompt)
+		}
+		if prompt > n/2 && prompt < mostTokens {
+			return proposedValue{to: itoa(to), how: fmt.Sprintf("the last prompt has %s tokens, and its answer needs room", memory.Thousands(prompt))}
+		}
+	}
 	return halve(q, n)
 }
 

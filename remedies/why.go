@@ -45,7 +45,7 @@ func causeInput(ctx *Context) *cause.Input {
 		},
 		EngineFailed: ctx.is("engine_process"), EngineAwake: engineAwake(ctx) == yes, EngineAsleep: engineAsleep(ctx), SharesCard: mayShareCard(ctx), RayWorkers: ctx.is("launcher:ray"),
 		LessThanDesired: ctx.is("less_than_desired"), NoRoomForCache: ctx.is("kv_sizing"), CacheRan: ctx.is("kv_runtime"), CacheTaken: cacheTaken(ctx),
-		GraphCapture: ctx.is("graph_capture"), EncoderBatch: ctx.is("encoder_batch"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
+		GraphCapture: ctx.is("graph_capture"), EncoderBatch: ctx.is("encoder_batch"), Draft: ctx.is("draft"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
 		Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Picture: ctx.is("picture"),
 		Quantized: quantized(ctx) || quantizesByDefault(ctx), Adapters: trainsAdapters(ctx),
 		Mapping: ctx.is("mapping"), Stage: strings.ToLower(in.PhaseWhy), LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
@@ -72,7 +72,10 @@ func causeInput(ctx *Context) *cause.Input {
 		out.PrefillTokens, _ = g.Fields.Int("tokens")
 	}
 	out.Peak, out.OthersPeak = peaks(ctx)
-	out.Others = out.Strangers()
+	if g, ok := memory.Reading(ctx.run, ctx.incident, "ggml.prompt"); ok {
+		out.PrefillTokens, _ = g.Fields.Int("count")
+	}
+	out.NodeRAM = nodeRAM(ctx)
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)
 	out.CacheBlocks, _ = parseInt(readField(ctx, "blocks", "vllm.mamba_blocks"))

@@ -39,6 +39,24 @@ func ggmlPatterns() []pattern.Pattern {
 			NoMatch: []string{"load_tensors:   CPU_Mapped model buffer size =   281.81 MiB"},
 		},
 		{
+			Name:     "ggml.draft",
+			Literals: []string{"draft model", "draft context"},
+			Expr:     `(?:load_model|common_speculative_init): (?:loading draft model|adding \w{1,12} draft context)`,
+			Gauge:    true, Source: "llama.cpp, tools/server/server-context.cpp, common/speculative.cpp",
+			Match:   lines("srv    load_model: loading draft model '/models/qwen2.5-0.5b-q8_0.gguf'", "common_speculative_init: adding MTP draft context, n_max = 2"),
+			NoMatch: []string{"the draft model must share the vocabulary"},
+		},
+		{
+			Name:     "ggml.prompt",
+			Literals: []string{"new prompt, n_ctx_slot = "},
+			Expr:     `new prompt, n_ctx_slot = \d{1,9}, n_keep = -?\d{1,9}, (?:task\.n_tokens|n_prompt_tokens) = (?<count>\d{1,9})`,
+			Gauge:    true, Source: "llama.cpp 2024-2026, tools/server/server-context.cpp update_slots",
+			Match: []pattern.Sample{
+				{Line: "slot update_slots: id  0 | task 402 | new prompt, n_ctx_slot = 262144, n_keep = 0, task.n_tokens = 155008", Want: parser.Fields{"count": "155008"}},
+				{Line: "slot update_slots: id  1 | task 7 | new prompt, n_ctx_slot = 8192, n_keep = 0, n_prompt_tokens = 3120", Want: parser.Fields{"count": "3120"}},
+			},
+		},
+		{
 			Name:     "ggml.build",
 			Literals: []string{"build_info: b", "build: 4", "build: 5", "build: 6", "build: 7", "build: 8", "build: 9", "build: 1"},
 			Expr:     `^(?:main: )?build(?:_info: b|: )(?<count>\d{4,6})(?:-[0-9a-f]{7,12}$| \([0-9a-f]{7,12}\) with )`,

@@ -20,6 +20,23 @@ func oomKillerPatterns() []pattern.Pattern {
 	const job = `[^,:\s]{0,300}?/job_(?<job>\d+)(?:/step_(?<step>\w{1,16}))?`
 	return []pattern.Pattern{
 		{
+			Name:     "kernel.virtual",
+			Literals: []string{"-linuxkit", "microsoft-standard-WSL2", "Docker Desktop |"},
+			Expr:     `(?:\d-(?<kind>linuxkit)|(?<kind>microsoft-standard-WSL2)|^(?<kind>Docker Desktop) \|)`,
+			Gauge:    true, Source: "Docker Desktop 4 and WSL 2: names of their kernels",
+			Match: []pattern.Sample{
+				{Line: "CPU: 2 PID: 404 Comm: python Not tainted 6.10.14-linuxkit #1", Want: parser.Fields{"kind": "linuxkit"}},
+				{Line: "CPU: 3 PID: 78 Comm: python Not tainted 5.15.167.4-microsoft-standard-WSL2 #1", Want: parser.Fields{"kind": "microsoft-standard-WSL2"}},
+			},
+		},
+		{
+			Name:     "kernel.ram",
+			Literals: []string{" pages RAM"},
+			Expr:     `(?:^|\] |kernel: )(?<pages>\d{4,11}) pages RAM$`,
+			Gauge:    true, Source: "Linux 2.6.32-6.18 mm/show_mem.c, in pages of 4 KiB on x86",
+			Match: []pattern.Sample{{Line: "524288 pages RAM", Want: parser.Fields{"pages": "524288"}}},
+		},
+		{
 			Name:     "kernel.invoked",
 			Literals: []string{" invoked oom-killer: "},
 			Expr:     `(?:^|kernel: ?(?:\[[ \d.]{5,20}\] ?)?|\d\] )(?!kernel)(?<trigger>\S.{0,14}?) invoked oom-killer: `,

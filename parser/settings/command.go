@@ -301,6 +301,8 @@ func (w *flagParser) word(r *Reader, word string) {
 		w.flag = name
 	case word[0] == '-' && len(word) > 1 && !ascii.IsDigit(word[1]) && word[1] != '.':
 		w.end(r)
+	case w.value == "" && (w.flag == "--model" || strings.HasSuffix(w.flag, "_args")): // lm-eval's: its value may be a program's name, or a list
+		w.value = word
 	case override(word):
 		w.end(r)
 		key, value, _ := strings.Cut(strings.TrimLeft(word, "+~"), "=")
@@ -353,6 +355,13 @@ func (w *flagParser) end(r *Reader) {
 	}
 	w.emit(r, w.flag, w.value, w.form)
 	w.object(r, w.value)
+	if strings.HasSuffix(w.flag, "_args") {
+		for part := range strings.SplitSeq(w.value, ",") {
+			if key, value, _ := strings.Cut(part, "="); override(part) {
+				w.emit(r, key, value, Command)
+			}
+		}
+	}
 	w.flag, w.value = "", ""
 }
 

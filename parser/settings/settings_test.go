@@ -196,6 +196,11 @@ func TestForms(t *testing.T) {
 			want: []string{"repr model_path=/m", "repr tp_size=2", "repr mem_fraction_static=0.8"},
 		},
 		{
+			name: "lm-eval's list of arguments",
+			log:  "$ lm_eval --model sglang --model_args pretrained=m/l-8B,tp_size=2 --tasks mmlu",
+			want: []string{"command --model=sglang", "command --model_args=pretrained=m/l-8B,tp_size=2", "command pretrained=m/l-8B", "command tp_size=2", "command --tasks=mmlu"},
+		},
+		{
 			name: "overrides lose their prefixes",
 			log:  "Error executing job with overrides: ['a.b=1', '+c.d=x=y', '++e=[1,2]', '~gone', 'q=\"s\"']",
 			want: []string{"overrides a.b=1", "overrides c.d=x=y", "overrides e=[1,2]", "overrides q=s"},

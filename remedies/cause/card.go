@@ -252,17 +252,6 @@ func (in *Input) ListsItself() bool {
 	return in.unknownPID() && in.Others != nil && in.isOwn(*in.Others)
 }
 
-// Strangers returns the memory of other processes, without the failing one if the message lists it among several.
-func (in *Input) Strangers() *int64 {
-	held := in.neighbors()
-	i := slices.IndexFunc(held, in.isOwn)
-	if in.Others == nil || in.Allocated == nil || !in.unknownPID() || len(held) < 2 || i < 0 {
-		return in.Others
-	}
-	n := *in.Others - held[i]
-	return &n
-}
-
 // alike reports that several processes hold about the same on one card, so they are ranks of one job that all opened it.
 // Either the others match each other, or they match the failing one and the card's own rank holds more.
 func alike(in *Input) string {

@@ -40,6 +40,7 @@ type Input struct {
 	Requested, Total, Free, Allocated, Idle        *int64 // Idle is reserved by PyTorch and not allocated
 	Process, Others, HostLimit, Shortfall, SHMUsed *int64
 	Used                                           *int64               // of what bounds the run
+	NodeRAM                                        *int64               // of the machine, as the kernel counts it
 	TensorFlowPool                                 int64                // what TensorFlow reserved on a card, 0 when unknown
 	PromptCache                                    int64                // of finished prompts in host memory, 0 when unknown
 	MapProcesses                                   int64                // of Dataset.map, 0 when unknown
@@ -68,6 +69,7 @@ type Input struct {
 	CacheTaken                                bool // the engine said that its cache is there
 	GraphCapture, Profiling, BeforeCache      bool
 	Sampler, Serving, Picture                 bool // Picture: it failed while one was encoded
+	Draft                                     bool // what failed is a draft model's
 	EncoderBatch                              bool // it failed in an encoder that works on one input for each sequence
 	Quantized, Adapters                       bool
 	LimitReached, RayMonitor, DataWorkers     bool

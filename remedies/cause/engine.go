@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"oomscan/classifier"
 	"oomscan/remedies/memory"
 )
 
@@ -33,6 +34,9 @@ var engines = []hypothesis{
 				return why, in.Requested
 			}
 			if in.Requested == nil || in.Shortfall == nil {
+				if in.Requested != nil && contextCache(in) != "" && in.Draft {
+					return "the draft model's KV cache for the whole context takes " + gib(in.Requested) + " beside the main model's", in.Requested
+				}
 				if in.Requested != nil && contextCache(in) != "" {
 					return "the KV cache for the whole context takes " + gib(in.Requested), in.Requested
 				}
@@ -217,6 +221,20 @@ func temporary(full bool) clue {
 	}
 }
 
+// wholeScores says that a compute buffer of llama.cpp is mostly the attention scores of one step over the whole context, which flash
+// attention does not keep. The scores take four bytes (src/llama-graph.cpp, build_attn_mha).
+func (in *Input) wholeScores() string {
+	step, length, heads := in.number("n_ubatch"), in.number("n_ctx"), in.number("n_head")
+	if step > 1<<20 || length > 1<<30 || heads > 1<<12 || in.Requested == nil || is("", []string{"flash_attn"}, "0", "disabled")(in) == "" {
+		return ""
+	}
+	n := float64(step) * float64(length) * float64(heads) * 4
+	if n < float64(*in.Requested)*0.8 || n > float64(*in.Requested) {
+		return ""
+	}
+	return fmt.Sprintf("attention scores without flash attention: %s tokens a step x %s of context x %d heads x 4 bytes = %s", memory.Thousands(step), memory.Thousands(length), heads, classifier.GiB(int64(n)))
+}
+
 // contextCache reports that llama.cpp could not allocate its cache: its message names it, or the request is 16 bits for each
 // value of all layers over the whole context (src/llama-kv-cache.cpp).
 func contextCache(in *Input) string {
@@ -274,7 +292,7 @@ func (in *Input) servingEngine() bool { return in.engineGPU() && in.Phase != "in
 // stepPart names the part of an engine's step that did not fit, as far as it is known.
 func (in *Input) stepPart() string {
 	switch {
-	case in.passes(30, "visual", "vision", "mm_encoder", "image_encoder") && in.Profiling:
+	case (in.passes(30, "visual", "vision", "mm_encoder", "image_encoder") || in.passes(2, "_vl.py", "_vl/")) && in.Profiling:
 		return "the vision tower's activations do not fit, for as many and as large pictures as the engine plans for"
 	case in.passes(30, "visual", "vision", "mm_encoder", "image_encoder"):
 		return "the vision tower's activations do not fit"
@@ -283,8 +301,16 @@ func (in *Input) stepPart() string {
 			return fmt.Sprintf("the encoder's activations do not fit: one input for each of up to %d sequences (max_num_seqs)", n)
 		}
 		return "the encoder's activations do not fit: one input for each sequence (max_num_seqs)"
+	case in.Draft:
+		return "the draft model's compute buffer does not fit beside the main model" + in.stepSize()
 	case in.Sampler:
 		return "the sampler's probabilities, of sequences x vocabulary, do not fit"
+	}
+	if why := in.wholeScores(); why != "" {
+		return why
+	}
+	if n := in.PrefillTokens; n > 0 && poolGrew(in) != "" {
+		return "llama.cpp's working memory grows with the filled context: the last prompt has " + memory.Thousands(n) + " tokens"
 	}
 	return "the activations of one engine step do not fit" + in.stepSize()
 }

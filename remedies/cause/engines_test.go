@@ -51,15 +51,27 @@ func TestWhatAnEngineLacked(t *testing.T) {
 	}
 }
 
-func TestTheFailingProcessIsNoStranger(t *testing.T) {
+func TestAComputeBufferOfLlamaCppIsTheScoresWithoutFlashAttention(t *testing.T) {
 	t.Parallel()
-	const two = "process 11 has 36.42 gib memory in use. process 12 has 7.98 gib memory in use."
-	in := failure("gpu", "init", func(in *Input) {
-		in.Message, in.Process, in.Others, in.Allocated, in.Idle = two, nil, bytes(44.4), bytes(7.55), bytes(.02)
-	})
-	assert.InDelta(t, 36.42, float64(*in.Strangers())/(1<<30), .01, "inside a container PyTorch lists itself")
-	in.Process = bytes(8)
-	assert.InDelta(t, 44.4, float64(*in.Strangers())/(1<<30), .01, "it knows itself here")
+	values := map[string]string{"n_ubatch": "512", "n_ctx": "655360", "n_head": "32"}
+	for flash, want := range map[string]string{"0": "x 655,360 of context x 32 heads x 4 bytes = 40.00 GiB", "1": "one engine step's activations"} {
+		in := failure("gpu", "init", func(in *Input) {
+			in.EngineFailed, in.Text, in.Requested = true, "ggml_gallocr_reserve_n: failed", bytes(41.3)
+			in.Setting = func(names ...string) (string, string, bool) {
+				for _, n := range names {
+					if v := values[n]; v != "" {
+						return n, v, true
+					}
+					if n == "flash_attn" {
+						return n, flash, true
+					}
+				}
+				return "", "", false
+			}
+		})
+		best, _ := Rank(in)
+		assert.Contains(t, best.Text, want)
+	}
 }
 
 func TestRanksThatHoldAsMuchAsTheFailedOneOpenedItsCard(t *testing.T) {

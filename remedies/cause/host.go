@@ -284,9 +284,16 @@ var rankCaches = both(func(in *Input) string {
 	if !ok || err != nil || size < 1 || size > 1<<16 || len(in.Holders) == 0 || float64(in.Holders[0].Bytes) < 0.6*size*(1<<30) {
 		return ""
 	}
-	each := fmt.Sprintf("%s is %s", key, v)
-	if in.GPUs > 1 {
-		return fmt.Sprintf("%s: %d ranks each keep such a cache in host memory, %.0f GB", each, in.GPUs, float64(in.GPUs)*size)
+	each, ranks := fmt.Sprintf("%s is %s", key, v), in.GPUs
+	if n := slices.IndexFunc(in.Holders, func(h Holder) bool { return float64(h.Bytes) < 0.6*size*(1<<30) }); ranks == 0 {
+		ranks = int64(max(n, 0)) // the largest come first
+	}
+	if ranks > 1 {
+		text := fmt.Sprintf("%s: %d ranks each keep such a cache in host memory, %.0f GiB", each, ranks, float64(ranks)*size)
+		if in.NodeRAM != nil {
+			text += "; the machine has " + gib(in.NodeRAM)
+		}
+		return text
 	}
 	return each + ": the cache in host memory"
 }, (*Input).host)

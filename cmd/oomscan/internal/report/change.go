@@ -203,7 +203,7 @@ func writeChange(p *page, c *Change, above []string) []string {
 		switch {
 		case c.To != nil:
 			spans = append(spans, span{plain, " to "}, span{code, clip(*c.To)})
-		case c.From == nil && step != "":
+		case step != "":
 			spans = append(spans, span{plain, " " + step})
 		}
 		spans = append(spans, span{dim, nowText(c)})
