@@ -18,7 +18,7 @@ type Limits struct {
 	// archives that each stay below Expanded.
 	Total int64
 	// Ratio is how many bytes one compressed byte may expand to. The first 64 MiB of a stream or zip member are
-	// exempt, because one repeated line compresses that well.
+	// exempt, because one repeated line compresses that well. An input's archives in archives count together, too.
 	Ratio int64
 	// Members is how many members the archives of one input may have in total, skipped ones included.
 	Members int
@@ -85,6 +85,9 @@ func (l *layer) Read(p []byte) (int, error) {
 		l.walk.stop, l.walk.over = true, l.err
 	case total > limits.Total:
 		l.err = fmt.Errorf("%w: all inputs together expand to more than %s (--max-total); what follows is not read", ErrLimit, amount(limits.Total))
+		l.walk.stop, l.walk.over = true, l.err
+	case l.walk.expanded > freeRatio && l.walk.input.Size > 0 && l.walk.expanded/limits.Ratio > l.walk.input.Size:
+		l.err = fmt.Errorf("%w: expands to more than %d times its size (--max-ratio), archive in archive; what follows is not read", ErrLimit, limits.Ratio)
 		l.walk.stop, l.walk.over = true, l.err
 	case err != nil:
 		l.err = err

@@ -427,6 +427,32 @@ func TestRatioIsBoundedBehindTheFirst64MiB(t *testing.T) {
 	assert.Greater(t, n, int64(freeRatio))
 }
 
+// TestRatioCountsArchivesInArchivesTogether reads a zip of zips, none of which expands to more than is exempt.
+func TestRatioCountsArchivesInArchivesTogether(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("reads many megabytes")
+	}
+	inner := zippedUp(t, member{"a.log", strings.Repeat("\n", 20<<20)})
+	var members []member
+	for i := range 20 {
+		members = append(members, member{fmt.Sprint(i) + ".zip", inner})
+	}
+	path := filepath.Join(t.TempDir(), "x.zip")
+	data := zippedUp(t, members...)
+	require.NoError(t, os.WriteFile(path, []byte(data), 0o600))
+	var n int64
+	var failed error
+	u := Unpacker{Limits: DefaultLimits()}
+	u.Limits.Ratio = 200
+	u.Walk(Input{Name: path, Path: path, Size: int64(len(data)), Packed: true}, Visits{Log: func(_ string, r io.Reader) {
+		m, err := io.Copy(io.Discard, r)
+		n, failed = n+m, errors.Join(failed, err)
+	}})
+	require.ErrorIs(t, failed, ErrLimit)
+	assert.Less(t, n, int64(100<<20))
+}
+
 // TestHolesOfATarAreBounded reads a tar of 2 KiB with a member that claims 8 EiB of zeros.
 func TestHolesOfATarAreBounded(t *testing.T) {
 	t.Parallel()
