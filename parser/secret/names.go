@@ -10,7 +10,7 @@ import (
 var tokenWords = []string{
 	"", "api", "access", "auth", "bearer", "hf", "hub", "hugging_face", "huggingface", "secret", "refresh", "session",
 	"wandb", "github", "gitlab", "git", "id", "personal_access", "push_to_hub", "use_auth", "security", "ci_job", "private",
-	"vault", "bot", "user", "service",
+	"vault", "bot", "user", "service", "identity",
 }
 
 // keyWords are the same for "_key", unlike in prompt_key or image_key.

@@ -9,6 +9,7 @@ package settings
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"oomscan/parser/secret"
@@ -92,7 +93,7 @@ type dump interface {
 // line completes; the slice is valid until the next call of Feed or Close.
 func (r *Reader) Feed(line int, text []byte) []Pair {
 	r.read(line, text)
-	hide(r.out, text)
+	r.out = hide(r.out, text)
 	return r.out
 }
 
@@ -235,18 +236,21 @@ func (r *Reader) emit(key, value string, line int, form string) {
 }
 
 // hide masks values that are recognized as credentials only in the context of their line, such as a command's
-// argument or the second pair of a cookie.
-func hide(pairs []Pair, text []byte) {
+// argument or the second pair of a cookie, and drops what a credential with an equals sign was taken for.
+func hide(pairs []Pair, text []byte) []Pair {
 	if len(pairs) == 0 {
-		return
+		return pairs
 	}
 	line := string(text)
 	masked := secret.Stable(line)
+	hidden := func(s string) bool { return strings.Contains(line, s) && !strings.Contains(masked, s) }
+	pairs = slices.DeleteFunc(pairs, func(p Pair) bool { return hidden(p.Key) })
 	for i := range pairs {
-		if v := strings.TrimSuffix(pairs[i].Value, "..."); strings.Contains(line, v) && !strings.Contains(masked, v) {
+		if hidden(strings.TrimSuffix(pairs[i].Value, "...")) {
 			pairs[i].Value = secret.Mask
 		}
 	}
+	return pairs
 }
 
 // isSecret reports whether a value must be masked. If any part of it is a credential, all of it is.

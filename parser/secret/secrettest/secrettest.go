@@ -16,10 +16,11 @@ type Kind struct {
 // Key material that does not occur in ordinary logs.
 const (
 	mixed = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6kM9pR2tU5wX8zA1cE4fG7iL0nO3qS6uV9xY2"
+	upper = "AB3DE6GH9JK2MN5PQ8ST1VW4YZ"
 	hex   = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
 )
 
-// Kinds returns 58 kinds of credentials.
+// Kinds returns 80 kinds of credentials.
 func Kinds() []Kind {
 	var list []Kind
 	add := func(name, variable, prefix, value, bare string) {
@@ -74,6 +75,27 @@ func Kinds() []Kind {
 		{"jwt", "JWT", "ey" + "JhbGciOiJIUzI1NiJ9.", mixed[:30] + "." + mixed[30:70]},
 		{"slack webhook", "HOOK", "https://hooks." + "slack.com/services/", "T" + mixed[:8] + "/B" + mixed[8:16] + "/" + mixed[16:40]},
 		{"discord webhook", "HOOK", "https://discord." + "com/api/webhooks/123456789012345678/", mixed[:68]},
+		{"1password", "OP", "A" + "3-", upper[:6] + "-" + upper[6:17] + "-" + upper[17:22] + "-" + upper[3:8] + "-" + upper[9:14]},
+		{"airtable", "AIRTABLE", "pa" + "t", mixed[:14] + "." + hex[:64]},
+		{"authress", "AUTHRESS", "sc" + "_", "ab3d5f7h.k78j.acc-" + hex[:22] + "." + hex[:50]},
+		{"bedrock", "BEDROCK", "AB" + "SK", mixed[:70] + "/" + mixed[:60] + "=="},
+		{"clojars", "CLOJARS", "CLO" + "JARS_", hex[:60]},
+		{"cloudflare origin", "CF", "v1" + ".0-", hex[:24] + "-" + hex[:64] + hex[:64]},
+		{"facebook", "FB", "123456789012345" + "|", mixed[:27]},
+		{"flutterwave", "FLW", "FLW" + "SECK_TEST-", "1a2b3c4d5e6f"},
+		{"frame.io", "FRAMEIO", "fio" + "-u-", mixed[:40] + "_" + mixed[:23]},
+		{"gitlab feature flag", "FLAG", "glff" + "ct-", mixed[:20]},
+		{"gitlab session", "SESSION", "_gitlab" + "_session=", hex[:32]},
+		{"grafana, before 9", "GRAFANA", "eyJr" + "Ijoi", mixed[:70]},
+		{"harness", "HARNESS", "pa" + "t.", mixed[:22] + "." + hex[:24] + "." + mixed[:20]},
+		{"intra42", "INTRA", "s-s4" + "t2ud-", hex[:64]},
+		{"maxmind", "MAXMIND", "aB3d" + "E6_", mixed[:29] + "_mmk"},
+		{"octopus", "OCTOPUS", "AP" + "I-", upper},
+		{"planetscale", "PSCALE", "pscale" + "_tkn_", mixed[:20] + "." + mixed[20:40]},
+		{"scalingo", "SCALINGO", "tk" + "-us-", mixed[:48]},
+		{"settlemint", "SETTLEMINT", "sm" + "_aat_", mixed[:16]},
+		{"shippo", "SHIPPO", "shippo" + "_test_", hex[:40]},
+		{"vault, before 1.10", "VAULT", "s" + ".", hex[:24]},
 	} {
 		add(k.name, k.variable, k.prefix, k.value, "")
 	}
@@ -85,6 +107,7 @@ func Kinds() []Kind {
 	add("password of ssh", "SSH_PASSWORD", "", mixed[:16], "ssh"+"pass -p % ssh host")
 	add("user of curl", "API_PASSWORD", "", mixed[:16], "cur"+"l -s -u me:% https://example.com")
 	add("bearer", "ACCESS_TOKEN", "", mixed[:44], "sent Bea"+"rer %")
+	add("padded token", "ACCESS_TOKEN", "", mixed[:43]+"=", "sent Bea"+"rer %")
 	add("database", "DATABASE_PASSWORD", "", mixed[:16], "post"+"gres://me:%@db:5432/x")
 	add("private key", "PRIVATE_KEY", "", mixed[:64], "-----BEGIN OPENSSH PRIV"+"ATE KEY----- % -----END OPENSSH PRIV"+"ATE KEY-----")
 	return list
