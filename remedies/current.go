@@ -103,6 +103,8 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 		return f.key, "python" // a script of one's own: as it writes it itself
 	case syntax == "flag" && own && form != "command" && !strings.HasPrefix(f.key, "-"):
 		return f.key, "yaml" // or of its own file
+	case syntax == "flag" && framework.Dialect == "yaml" && form != "command" && !strings.HasPrefix(f.key, "-"):
+		return f.key, "yaml"
 	case syntax == "flag" && strings.HasPrefix(f.key, "--") && sameKey(f.key, key):
 		return f.key, syntax // with its own dashes or underscores
 	case (syntax == "yaml" || syntax == "python") && strings.HasPrefix(f.key, "--"):

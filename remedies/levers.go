@@ -362,8 +362,7 @@ func (l *lever) goes(c *Change) bool {
 		if c.Direction == l.way || c.To == nil {
 			return true
 		}
-		_, number := parseNumber(*c.To)
-		return c.Direction == "set" && !number // AReaL's layouts
+		return c.Direction == "set" && slices.ContainsFunc(cutLayouts(*c.To), trainPart().MatchString) // AReaL's
 	}
 	return true
 }

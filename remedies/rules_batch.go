@@ -39,7 +39,8 @@ func (q *paramQuery) halvings() (k int, how string) {
 
 // copiesAfter returns what the loss adds to the logits that did not fit, in their size: transformers casts them and takes a softmax.
 func (ctx *Context) copiesAfter() int64 {
-	if len(ctx.request) > 0 && ctx.request[0].Bytes == 2 && trains(ctx) && ctx.passesThrough("/transformers/models/") {
+	ownLoss := ctx.stackContains(80, "model(**inputs)", "model(**batch)", "labels=") // the model gets labels
+	if len(ctx.request) > 0 && ctx.request[0].Bytes == 2 && trains(ctx) && ownLoss && ctx.passesThrough("/transformers/models/") {
 		return 4
 	}
 	return 1

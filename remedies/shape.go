@@ -65,6 +65,9 @@ var megatronTP = []string{"actor_rollout_ref.actor.megatron.tensor_model_paralle
 
 // paddedVocabulary returns a vocabulary padded as in Megatron: to a multiple of 128 per rank of tensor parallelism.
 func paddedVocabulary(ctx *Context, v memory.Figure) memory.Figure {
+	if n, ok := ctx.settings.integer("padded_vocab_size"); ok && n < mostSize {
+		return memory.Figure{Value: n}
+	}
 	tp, ok := ctx.settings.integer(megatronTP...)
 	if !ok || tp > 1024 || v.Value <= 0 {
 		return v

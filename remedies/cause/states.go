@@ -165,6 +165,9 @@ func statesFigure(in *Input) (string, *int64) {
 	if in.training() && wholeDelta(in) != "" {
 		return "PEFT builds the change of an adapted weight as a whole, in the size of the weight: " + gib(in.Requested) + " in one request, whatever the batch", in.Requested
 	}
+	if in.Phase == "init" && len(in.Request) > 0 && in.Request[0].Met && in.Place == memory.Optimizer {
+		return "the optimizer's copy of the weights: " + trimmed(in.Request[0].Text), in.Requested
+	}
 	if in.OwnCache {
 		return "the key-value cache, with room for the most and the longest sequences, does not fit next to the weights", nil
 	}
