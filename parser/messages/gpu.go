@@ -9,6 +9,17 @@ import (
 func gpuPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
+			Name:     "smi.card",
+			Literals: []string{", NVIDIA ", ", Tesla "},
+			Expr:     `^(?<device>\d{1,3}), (?:NVIDIA|Tesla) [^,]{1,80}, (?<total_mib>\d{1,7}) MiB, (?<used_mib>\d{1,7}) MiB(?:,|\s*$)`,
+			Also:     []string{"gpu.card"},
+			Gauge:    true, Source: "nvidia-smi --query-gpu=index,name,memory.total,memory.used,... --format=csv, one card",
+			Match: []pattern.Sample{
+				{Line: "0, NVIDIA H800, 81559 MiB, 43962 MiB, 37049 MiB", Want: parser.Fields{"device": "0", "total": "85520809984", "used": "46097498112"}},
+			},
+			NoMatch: []string{"22110, /home/a/miniconda3/bin/python, 68412 MiB", "0, 81559 MiB, 12 MiB"},
+		},
+		{
 			Name:     "gpu.card",
 			Literals: []string{"NVIDIA A", "NVIDIA H", "NVIDIA B", "NVIDIA L", "NVIDIA T", "NVIDIA V", "NVIDIA RTX", "GeForce RTX", "Tesla V100", "Tesla T4"},
 			Expr: `\b(?:NVIDIA|GeForce|Tesla) (?:GeForce |Tesla )?(?<card>A100|A800|H100|H800|V100|A30|A40|A10G?|H200|H20|B200|L40S?|L4|T4|RTX A6000|RTX [345]090)(?!\w| Ti| D\b)` +
@@ -57,23 +68,6 @@ func gpuPatterns() []pattern.Pattern {
 				{Line: "GPU-1f2e3d4c-0000-1111-2222-333344445555, 811, 410 MiB", Want: parser.Fields{"pid": "811", "used": "429916160"}},
 			},
 			NoMatch: []string{"0, 81559 MiB, 12 MiB", "pid, process_name, used_gpu_memory [MiB]"},
-		},
-		{
-			Name:     "smi.cards",
-			Literals: []string{"memory.total [MiB], memory.used [MiB]"},
-			Expr:     `^(?:[\w.%\[\] ]{1,60}, ){0,8}memory\.total \[MiB\], memory\.used \[MiB\]`,
-			Gauge:    true, Source: "nvidia-smi --query-gpu=... --format=csv, its first line",
-			Match: lines("index, name, memory.total [MiB], memory.used [MiB], memory.free [MiB]"),
-		},
-		{
-			Name:  "smi.card",
-			After: []string{"smi.cards"}, Within: 32,
-			Expr:  `^(?:(?<device>\d{1,3}), )?(?:[^,]{1,80}, ){0,8}?(?<total_mib>\d{1,7}) MiB, (?<used_mib>\d{1,7}) MiB(?:,|\s*$)`,
-			Gauge: true, Source: "nvidia-smi --query-gpu=... --format=csv, one card",
-			Match: []pattern.Sample{
-				{Line: "0, NVIDIA H800, 81559 MiB, 43962 MiB, 37049 MiB", Want: parser.Fields{"device": "0", "total": "85520809984", "used": "46097498112"}},
-			},
-			NoMatch: []string{"22110, /home/a/miniconda3/bin/python, 68412 MiB"},
 		},
 	}
 }
