@@ -185,7 +185,7 @@ func boundByVLLM(ctx *Context, b *feasibleRange, f float64) {
 // cardCapacity returns the size of the card in bytes: the failure's figure, else the engine's, else the least that cards of the
 // logged name have. In the last case the second result is a phrase about it, otherwise "".
 func cardCapacity(ctx *Context) (total int64, by string, ok bool) {
-	if t := ctx.root.Total; t != nil && *t > 0 {
+	if t := ctx.root.Total; t != nil && *t > 0 && ctx.resource == "gpu" {
 		return *t, "", true
 	}
 	for _, name := range []string{"vllm.usage", "vllm.budget"} {
