@@ -2,7 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -66,8 +65,14 @@ of each parameter, computed, and what is already so.`,
 	f.StringVar(&o.resource, "resource", "", "only this memory: "+strings.Join(resources, "|"))
 	f.StringVar(&o.search, "search", "", "find a `WORD` in the parameters and items of all guides")
 	f.StringArrayVar(&o.set, "set", nil, "a setting of the run, `KEY=VALUE`; may be repeated")
-	o.pageFlags(f, guideFormats)
-	complete(cmd, o.choices())
+	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML, or a log)")
+	packFlag(f, &o.options)
+	f.StringVar(&o.format, "format", "text", "output: "+strings.Join(guideFormats, "|"))
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output")
+	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|"))
+	for name, words := range map[string][]string{"phase": phases, "resource": resources, "format": guideFormats, "color": colors} {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		return o.names(), cobra.ShellCompDirectiveNoFileComp
 	}
@@ -90,6 +95,15 @@ func (o *guideOptions) guide(args []string, s Streams) (status int, err error) {
 			return exitTrouble, err
 		}
 	}
+	out, done, err := o.sink(s, true)
+	if err != nil {
+		return exitTrouble, err
+	}
+	defer func() {
+		if e := done(); err == nil && e != nil {
+			err = problem{where: o.output, what: "cannot be written: " + cause(e)}
+		}
+	}()
 	page, found, err := o.page(args, q)
 	if err != nil {
 		return exitTrouble, err
@@ -97,7 +111,7 @@ func (o *guideOptions) guide(args []string, s Streams) (status int, err error) {
 	if !found {
 		status = exitNothingFound
 	}
-	return status, o.write(s, func(out io.Writer) error { return report.GuideFormats()[o.format](out, page, o.style(s)) })
+	return status, report.GuideFormats()[o.format](out, page, o.style(s))
 }
 
 // page is what was asked for, and whether a search found anything.
@@ -120,10 +134,6 @@ func (o *guideOptions) page(args []string, q remedies.Query) (page *report.Guide
 	return g.Page(), true, nil
 }
 
-func (o *guideOptions) choices() []choice {
-	return []choice{{"phase", &o.phase, phases}, {"resource", &o.resource, resources}, {"format", &o.format, guideFormats}, {"color", &o.color, colors}}
-}
-
 // words checks the flags' words, and puts the report's own for those that guides use.
 func (o *guideOptions) words() error {
 	w := strings.ReplaceAll(strings.ToLower(o.phase), "-", "_")
@@ -137,7 +147,8 @@ func (o *guideOptions) words() error {
 	if strings.EqualFold(o.resource, "cpu") {
 		o.resource = "host"
 	}
-	return oneOf(o.choices())
+	return oneOf(choice{"--phase", &o.phase, phases}, choice{"--resource", &o.resource, resources}, choice{"--format", &o.format, guideFormats},
+		choice{"--color", &o.color, colors})
 }
 
 // query is what the flags ask for.
@@ -154,11 +165,11 @@ func (o *guideOptions) query() (remedies.Query, error) {
 		q.Settings[x.Key] = classifier.Value{Value: x.Value, At: x.At}
 	}
 	for _, kv := range o.set {
-		k, v, err := keyValue(kv, "gconfig.max_new_tokens=3072")
-		if err != nil {
-			return q, err
+		k, v, ok := strings.Cut(kv, "=")
+		if k = strings.TrimSpace(k); !ok || k == "" {
+			return q, problem{where: "--set " + kv, what: "is no setting", hint: "--set KEY=VALUE, for example --set gconfig.max_new_tokens=3072"}
 		}
-		q.Settings[k] = classifier.Value{Value: v, At: parser.Position{}}
+		q.Settings[k] = classifier.Value{Value: strings.TrimSpace(v), At: parser.Position{}}
 	}
 	return q, nil
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -54,26 +55,28 @@ reference=true, critic=false. What is missing is listed, with how to give it.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&o.set, "set", nil, "a setting to change, or a fact of the run, `KEY=VALUE`;\nmay be repeated")
+	f.StringVar(&o.runConfig, "run-config", "", "the run's own configuration `FILE` (YAML, or a log)")
 	f.StringVar(&o.model, "model", "", "the model's config.json, as `FILE`")
 	f.StringVar(&o.framework, "framework", "", "the framework, when it is detected wrongly:\n"+columns(frameworks, 50))
+	f.StringVar(&o.format, "format", "text", "output: "+strings.Join(planFormats, "|"))
+	f.StringVarP(&o.output, "output", "o", "", "write to `FILE` instead of standard output")
+	f.StringVar(&o.color, "color", "auto", "colour: "+strings.Join(colors, "|"))
 	f.StringVar(&o.job, "job", "", "of several jobs, plan for the one with this `NAME`,\nor whose name ends so")
-	o.pageFlags(f, planFormats)
+	packFlag(f, &o.options)
 	limitFlags(f, &o.options)
-	complete(cmd, o.choices())
+	for name, words := range map[string][]string{"format": planFormats, "color": colors, "framework": frameworks} {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
 	return cmd
 }
 
-func (o *planOptions) choices() []choice {
-	return []choice{{"format", &o.format, planFormats}, {"color", &o.color, colors}, {"framework", &o.framework, o.frameworks()}}
-}
-
 // plan prints the budget of the run that the paths and the flags describe.
-func (o *planOptions) plan(paths []string, s Streams) error {
+func (o *planOptions) plan(paths []string, s Streams) (err error) {
 	o.jobs = min(runtime.GOMAXPROCS(0), maxJobs)
 	if err := o.readPacks(s); err != nil {
 		return err
 	}
-	if err := oneOf(o.choices()); err != nil {
+	if err := oneOf(choice{"--format", &o.format, planFormats}, choice{"--color", &o.color, colors}, choice{"--framework", &o.framework, o.frameworks()}); err != nil {
 		return err
 	}
 	if err := o.checkLimits(); err != nil {
@@ -102,7 +105,16 @@ func (o *planOptions) plan(paths []string, s Streams) error {
 	if err != nil {
 		return problem{where: "--set", what: err.Error(), hint: "write the key in full"}
 	}
-	return o.write(s, func(out io.Writer) error { return report.PlanFormats()[o.format](out, page, o.style(s)) })
+	out, done, err := o.sink(s, true)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if e := done(); err == nil && e != nil {
+			err = problem{where: o.output, what: "cannot be written: " + cause(e)}
+		}
+	}()
+	return report.PlanFormats()[o.format](out, page, o.style(s))
 }
 
 // planPage computes the plan, before and after the changes where there are any.
@@ -126,14 +138,14 @@ func planPage(res classifier.Result, facts, changes map[string]string, model *me
 func (o *planOptions) sets() (facts, changes map[string]string, err error) {
 	facts, changes = map[string]string{}, map[string]string{}
 	for _, kv := range o.set {
-		k, v, err := keyValue(kv, "card=80GiB")
-		if err != nil {
-			return nil, nil, err
+		k, v, ok := strings.Cut(kv, "=")
+		if k = strings.TrimSpace(k); !ok || k == "" {
+			return nil, nil, problem{where: "--set " + kv, what: "is no setting", hint: "--set KEY=VALUE, for example --set card=80GiB"}
 		}
 		if remedies.OwnInput(k) {
-			facts[k] = v
+			facts[k] = strings.TrimSpace(v)
 		} else {
-			changes[k] = v
+			changes[k] = strings.TrimSpace(v)
 		}
 	}
 	return facts, changes, nil

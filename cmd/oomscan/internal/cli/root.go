@@ -163,7 +163,8 @@ func (o *options) execute(cmd *cobra.Command, args []string, s Streams, status *
 // flags are those of the commands that answer with a report.
 func (o *options) flags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&o.format, "format", defaultFormat, "output: "+strings.Join(formatNames(o.merging), "|"))
+	names := formatNames(o.merging)
+	f.StringVar(&o.format, "format", defaultFormat, "output: "+strings.Join(names, "|"))
 	f.StringVarP(&o.output, "output", "o", "", "write the report to `FILE` instead of standard output;\na folder (DIR/) gets a report for each job")
 	f.BoolVar(&o.full, "full", false, "show everything: reasons, figures, traceback, log lines")
 	f.BoolVar(&o.noPager, "no-pager", false, "do not show a long report through $PAGER")
@@ -185,21 +186,14 @@ func (o *options) flags(cmd *cobra.Command) {
 	limitFlags(f, o)
 	f.BoolVar(&o.redact, "redact", false, "replace hosts, e-mail addresses and the folders of paths,\nin a report that goes to others")
 	f.BoolVarP(&o.quiet, "quiet", "q", false, "print no report, only set the exit status")
-	complete(cmd, o.choices())
+	for name, words := range map[string][]string{
+		"format": names, "color": colors, "framework": frameworks, "sort": report.Sorts(), "kind": kindNames,
+	} {
+		_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	}
 	_ = cmd.RegisterFlagCompletionFunc("job", func(_ *cobra.Command, paths []string, _ string) ([]string, cobra.ShellCompDirective) {
 		return jobsByName(paths), cobra.ShellCompDirectiveNoFileComp
 	})
-}
-
-// choices are the flags that take one of some words.
-func (o *options) choices() []choice {
-	return []choice{
-		{"format", &o.format, formatNames(o.merging)},
-		{"color", &o.color, colors},
-		{"framework", &o.framework, o.frameworks()},
-		{"sort", &o.sort, report.Sorts()},
-		{"kind", &o.kind, kindNames},
-	}
 }
 
 // jobsByName are the jobs that the names of files tell apart.
@@ -242,7 +236,8 @@ func (o *options) check(s Streams) error {
 	if o.format == "" || o.color == "" {
 		return problem{where: "--format, --color", what: "need a value", hint: "leave them out for text and auto"}
 	}
-	if err := oneOf(o.choices()); err != nil {
+	if err := oneOf(choice{"--format", &o.format, formatNames(o.merging)}, choice{"--color", &o.color, colors}, choice{"--framework", &o.framework, o.frameworks()},
+		choice{"--sort", &o.sort, report.Sorts()}, choice{"--kind", &o.kind, kindNames}); err != nil {
 		return err
 	}
 	if o.jobs < 1 {

@@ -45,7 +45,7 @@ The exit status is 1 when no rule is found.`,
   oomscan rules check ~/oomscan-rules`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(_ *cobra.Command, args []string) error {
-			if err := cmp.Or(oneOf(o.choices()), o.readPacks(s)); err != nil {
+			if err := cmp.Or(oneOf(choice{"--kind", &o.kind, kindNames}), o.readPacks(s)); err != nil {
 				return err
 			}
 			found := o.find(args)
@@ -67,13 +67,11 @@ The exit status is 1 when no rule is found.`,
 	}
 	cmd.Flags().StringVar(&o.kind, "kind", "", "only rules about this kind of failure:\n"+columns(kindNames, 50))
 	cmd.Flags().BoolVar(&o.full, "full", false, "show every rule in full")
-	complete(cmd, o.choices())
+	_ = cmd.RegisterFlagCompletionFunc("kind", cobra.FixedCompletions(kindNames, cobra.ShellCompDirectiveNoFileComp))
 	packFlag(cmd.Flags(), &o.options)
 	cmd.AddCommand(tryCmd(s), checkCmd(s))
 	return cmd
 }
-
-func (o *rulesOptions) choices() []choice { return []choice{{"kind", &o.kind, kindNames}} }
 
 // tryCmd shows what is read out of a line.
 func tryCmd(s Streams) *cobra.Command {

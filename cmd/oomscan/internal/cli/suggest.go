@@ -60,26 +60,19 @@ func hintFor(word string, words []string, listing string) string {
 	return listing
 }
 
-// choice is a flag, its value and the words that it takes. An empty value is always one.
+// choice is a flag's value and the words that it takes. An empty value is always one.
 type choice struct {
 	flag  string
 	value *string
 	words []string
 }
 
-// complete lets the Tab key complete the values of flags.
-func complete(cmd *cobra.Command, choices []choice) {
-	for _, c := range choices {
-		_ = cmd.RegisterFlagCompletionFunc(c.flag, cobra.FixedCompletions(c.words, cobra.ShellCompDirectiveNoFileComp))
-	}
-}
-
 // oneOf spells the values of flags as their lists of words do, and refuses those that are in none.
-func oneOf(choices []choice) error {
+func oneOf(choices ...choice) error {
 	for _, c := range choices {
 		word, ok := resolve(*c.value, c.words)
 		if !ok && word != "" {
-			return problem{where: "--" + c.flag, what: fmt.Sprintf("unknown value %q", word), hint: hintFor(word, c.words, "")}
+			return problem{where: c.flag, what: fmt.Sprintf("unknown value %q", word), hint: hintFor(word, c.words, "")}
 		}
 		*c.value = word
 	}
