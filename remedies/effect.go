@@ -71,7 +71,7 @@ func (o *outcome) effect(ctx *Context) effect {
 		e.freed = nil // the request may shrink, too: the least that is freed refutes nothing
 	case o.asks == nil && ok && ctx.incident.Kind == parser.GPUOOM:
 		e.enough = truthOf(*e.freed >= short)
-		e.why = fmt.Sprintf("it frees about %s, %s was missing", classifier.GiB(*e.freed), classifier.GiB(short))
+		e.why = fmt.Sprintf("it frees about %s; %s was missing", classifier.GiB(*e.freed), classifier.GiB(short))
 	}
 	return e
 }
@@ -131,7 +131,7 @@ func effectOf(ctx *Context, c *change) effect {
 	e := effect{freed: c.freed}
 	if short, ok := ctx.shortfall(); ok && ctx.incident.Kind == parser.GPUOOM {
 		e.enough = truthOf(*c.freed >= short)
-		e.why = fmt.Sprintf("it frees about %s, %s was missing", classifier.GiB(*c.freed), classifier.GiB(short))
+		e.why = fmt.Sprintf("it frees about %s; %s was missing", classifier.GiB(*c.freed), classifier.GiB(short))
 	}
 	return e
 }

@@ -247,7 +247,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 		o.Text = sentence(e.why)
 	}
 	o.class = classOf(ctx, a, &o.Proposal, o.lever)
-	if o.lever == "offload-off" && !ctx.setup.CardBytes.Known && slices.ContainsFunc(a.Changes, func(c Change) bool { return strings.Contains(c.Key, "optim") }) {
+	if o.lever == "offload-off" && !ctx.setup.CardBytes.Known && result.onCard > usualCard/2 && slices.ContainsFunc(a.Changes, func(c Change) bool { return strings.Contains(c.Key, "optim") }) {
 		o.class = max(o.class, withoutValue) // the states are the most that a card may be given back
 	}
 	if adapts {
@@ -282,6 +282,8 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 	case p.Fits != nil && *p.Fits && (p.FitsWorstCase == nil || *p.FitsWorstCase) && !slices.Contains(dear, lever) &&
 		(p.MarginBytes == nil && ctx.incident.Kind == parser.KVCache || p.MarginBytes != nil && *p.MarginBytes >= leastMargin(ctx)): // an engine's own arithmetic has no margin
 		return fits
+	case shrinksTooLittle(ctx, p, lever):
+		return tooLittle
 	case a.supported && slices.ContainsFunc(p.Changes, relative):
 		return unknownNow
 	case !slices.ContainsFunc(p.Changes, typed):
@@ -304,6 +306,17 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 		return withoutValue // of no list: the program may not know it
 	}
 	return unknownNow
+}
+
+// shrinksTooLittle reports whether a request would still exceed what was free if it shrank as much as the token budget does.
+func shrinksTooLittle(ctx *Context, p *Proposal, lever string) bool {
+	r := ctx.root
+	if len(p.Changes) != 1 || lever != "token-budget" || r.Requested == nil || r.Free == nil || p.Changes[0].From == nil || p.Changes[0].To == nil {
+		return false
+	}
+	from, ok1 := parseNumber(*p.Changes[0].From)
+	to, ok2 := parseNumber(*p.Changes[0].To)
+	return ok1 && ok2 && to > 0 && to < from && float64(*r.Requested)*to/from > float64(*r.Free)
 }
 
 // unknownGPUs reports whether nothing in the log speaks of a second GPU.

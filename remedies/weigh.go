@@ -86,7 +86,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		default:
 			s += "; at full length " + strings.TrimSuffix(classifier.GiB(*o.worst), " GiB") + map[bool]string{true: ", still fits", false: ", which does not fit"}[*w]
 		}
-		if m := p.MarginBytes; m != nil && *m >= 0 && *m < ctx.copiesAfter()**o.asks && len(ctx.request) > 0 && ctx.request[0].What == "logits" {
+		if m := p.MarginBytes; m != nil && *m >= 0 && *m < ctx.copiesAfter()**o.asks && len(ctx.request) > 0 && ctx.request[0].What == "logits" && goesLower(p.Changes) {
 			s += ". If a second copy of the logits then fails, go lower"
 		}
 		return s + "."
@@ -121,6 +121,15 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		return "" // an engine's own arithmetic states it, or no change has a figure
 	}
 	return missingFigure(ctx, p, o)
+}
+
+// goesLower reports whether a change lowers a number that can go lower still.
+func goesLower(changes []Change) bool {
+	if len(changes) == 0 || changes[0].Direction != "down" || changes[0].To == nil {
+		return false
+	}
+	n, ok := parseNumber(*changes[0].To)
+	return ok && n > 1
 }
 
 // fromTo prints two sizes with an arrow, and a unit that both have once.

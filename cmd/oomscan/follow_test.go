@@ -234,9 +234,9 @@ func TestFollowTellsAnIncidentOnceInText(t *testing.T) {
 	p := start(t, dir, "--follow", "a.log")
 	_, all := p.until("OUT OF MEMORY")
 	p.append("a.log", "[rank1]: "+oomLine+"\nsrun: error: node1: task 0: Exited with exit code 1\n")
-	_, more := p.until("process ended")
+	_, more := p.until("process exited")
 	all += more
-	assert.Contains(t, more, "  update    a.log:1 (gpu_oom)\n  process   rank 0, GPU 0 on node1\n  then      same error 1 more time, a process ended at a.log:3\n")
+	assert.Contains(t, more, "  update    a.log:1 (gpu_oom)\n  process   rank 0, GPU 0 on node1\n  then      same error 1 more time, a process exited at a.log:3\n")
 	rest, status := p.interrupt()
 	all += rest
 	assert.Equal(t, 1, strings.Count(all, "Tried to allocate"), all)

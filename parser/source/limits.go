@@ -86,13 +86,13 @@ func (l *layer) Read(p []byte) (int, error) {
 	case total > limits.Total:
 		l.err = fmt.Errorf("%w: all inputs together expand to more than %s (--max-total); what follows is not read", ErrLimit, amount(limits.Total))
 		l.walk.stop, l.walk.over = true, l.err
-	case l.walk.expanded > freeRatio && l.walk.input.Size > 0 && l.walk.expanded/limits.Ratio > l.walk.input.Size:
-		l.err = fmt.Errorf("%w: expands to more than %d times its size (--max-ratio), archive in archive; what follows is not read", ErrLimit, limits.Ratio)
-		l.walk.stop, l.walk.over = true, l.err
 	case err != nil:
 		l.err = err
 	case l.out > freeRatio-l.spent && l.out/limits.Ratio > l.taken():
 		l.err = fmt.Errorf("%w: expands to more than %d times its size (--max-ratio); the rest of it is not read", ErrLimit, limits.Ratio)
+	case l.walk.expanded > freeRatio && l.walk.input.Size > 0 && l.walk.expanded/limits.Ratio > l.walk.input.Size:
+		l.err = fmt.Errorf("%w: expands to more than %d times its size (--max-ratio), archive in archive; what follows is not read", ErrLimit, limits.Ratio)
+		l.walk.stop, l.walk.over = true, l.err
 	}
 	return n, l.err
 }

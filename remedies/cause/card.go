@@ -51,7 +51,8 @@ var card = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			switch {
 			case in.Others != nil:
-				return fmt.Sprintf("other processes hold %s on this GPU", gib(in.Others)), in.Others
+				n := in.strangers()
+				return fmt.Sprintf("other processes hold %s on this GPU", gib(n)), n
 			case in.LessThanDesired && in.Total != nil && in.Free != nil:
 				n := *in.Total - *in.Free
 				return fmt.Sprintf("%s of the GPU's %s was in use before the engine started", classifier.GiB(n), gib(in.Total)), &n
@@ -213,6 +214,19 @@ func otherRanksCard(in *Input) string {
 
 // leastNeighbour is the most that CUDA contexts alone take.
 const leastNeighbour = 1 << 30
+
+// strangers is what other processes hold. Inside a container PyTorch lists its own process among them, so what is left of the card beside
+// its own figures is the most.
+func (in *Input) strangers() *int64 {
+	if in.Total == nil || in.Free == nil || in.Allocated == nil || in.Idle == nil {
+		return in.Others
+	}
+	rest := *in.Total - *in.Free - *in.Allocated - *in.Idle
+	if rest <= 0 || rest > *in.Others {
+		return in.Others
+	}
+	return &rest
+}
 
 // foreignHolder reports that other processes hold what was missing. The job's own engine does not count.
 func foreignHolder(in *Input) string {

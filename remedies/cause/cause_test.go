@@ -376,6 +376,11 @@ func TestWhatElseProvesACause(t *testing.T) {
 			"clones of a state dict are a series", "checkpoint_gather", failure("gpu", "checkpoint", func(in *Input) { in.Idle, in.Shortfall, in.Requested = bytes(4), bytes(.2), bytes(.5) }),
 			failure("gpu", "forward", func(in *Input) { in.Idle, in.Shortfall, in.Requested = bytes(4), bytes(.2), bytes(.5) }),
 		},
+		{
+			"the whole state in one process", "checkpoint_gather",
+			failure("host", "training", parameters(7e9, 8), setting("fsdp_state_dict_type", "FULL_STATE_DICT"), held("python", 30, 3)),
+			failure("host", "training", parameters(7e9, 8), setting("fsdp_state_dict_type", "FULL_STATE_DICT"), held("python", 30, 30)),
+		},
 		{"a full state at the end", "checkpoint_gather", failure("host", "unknown", setting("fsdp_state_dict_type", "FULL_STATE_DICT")), failure("host", "unknown", setting("fsdp_state_dict_type", "SHARDED_STATE_DICT"))},
 		{"the driver holds the rollout", "loader_workers", failure("host", "rollout", largest("ray::TaskRunner.run", "ray::Worker")), failure("host", "rollout", largest("ray::Worker", "ray::TaskRunner.run"))},
 		{"states on their way", "host_offload", failure("host", "unknown", func(in *Input) { in.Text = "name=reference.load_states" }), failure("gpu", "unknown", func(in *Input) { in.Text = "name=reference.load_states" })},

@@ -54,7 +54,7 @@ func TestWhatAnEngineLacked(t *testing.T) {
 func TestAComputeBufferOfLlamaCppIsTheScoresWithoutFlashAttention(t *testing.T) {
 	t.Parallel()
 	values := map[string]string{"n_ubatch": "512", "n_ctx": "655360", "n_head": "32"}
-	for flash, want := range map[string]string{"0": "x 655,360 of context x 32 heads x 4 bytes = 40.00 GiB", "1": "one engine step's activations"} {
+	for flash, want := range map[string]string{"0": "x 655,360 of context x 32 heads x 4 bytes = 40.00 GiB", "1": "the activations of one engine step"} {
 		in := failure("gpu", "init", func(in *Input) {
 			in.EngineFailed, in.Text, in.Requested = true, "ggml_gallocr_reserve_n: failed", bytes(41.3)
 			in.Setting = func(names ...string) (string, string, bool) {

@@ -33,10 +33,16 @@ var host = []hypothesis{
 		evidence: []weighed{
 			{proof, failedIn("it failed while a checkpoint was saved", "checkpoint")},
 			{sign, both(frames(12, "the stack ends where a state dict is gathered", "full_state_dict", "_gather_full_param", "save_checkpoint", "save_pretrained", "gather_16bit", "consolidated"), func(in *Input) bool { return in.Phase != "weight_update" && in.Phase != "init" })},
-			{sign + 2*hint, both(is(": one rank gathers the whole state", []string{"fsdp_state_dict_type", "fsdp_final_state_dict_type", "state_dict_type"}, "full_state_dict", "full"), func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
+			{sign + 2*hint, both(gathersOnOne, func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
+			{2 * proof, both(wholeStateInOne, func(in *Input) bool { return gathersOnOne(in) != "" })},
 		},
 		excludes: []clue{both(readsCheckpoint, (*Input).gpu), readsIntoHost, mergesAdapters},
-		figure:   plain("saving gathers the checkpoint in host memory"),
+		figure: func(in *Input) (string, *int64) {
+			if why := wholeStateInOne(in); why != "" {
+				return why + ": saving gathers the whole state there", nil
+			}
+			return "saving gathers the checkpoint in host memory", nil
+		},
 	},
 	{
 		id: "loader_workers",
@@ -214,6 +220,19 @@ var host = []hypothesis{
 			return notShown + "filled the " + classifier.GiB(*in.HostLimit), in.HostLimit
 		},
 	},
+}
+
+// gathersOnOne says which setting makes one rank gather the whole state to save it.
+var gathersOnOne = is(": one rank gathers the whole state", []string{"fsdp_state_dict_type", "fsdp_final_state_dict_type", "state_dict_type"}, "full_state_dict", "full")
+
+// wholeStateInOne reports that after start-up one of several processes holds as much as the whole model takes in float32, and the
+// others far less.
+func wholeStateInOne(in *Input) string {
+	p := in.Parameters.Value
+	if !in.host() || in.Phase == "init" || in.GPUs < 2 || p <= 0 || p > 1<<40 || len(in.Holders) < 2 || in.Holders[0].Bytes < 18*p/5 || in.Holders[1].Bytes > in.Holders[0].Bytes/4 {
+		return ""
+	}
+	return fmt.Sprintf("one process holds %s, and the model takes %s in float32", classifier.GiB(in.Holders[0].Bytes), classifier.GiB(4*p))
 }
 
 // builds says that compilers filled the memory.

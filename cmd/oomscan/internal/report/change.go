@@ -83,7 +83,9 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 	switch {
 	case command != "":
 		p.para(at, span{plain, closed(x.Title)})
-		p.para(at, span{plain, text}, span{code, command})
+		if whole {
+			p.para(at, span{plain, text}, span{code, command})
+		}
 	case x.FreesBytes == nil:
 		p.para(at, span{plain, strings.TrimSpace(closed(x.Title) + " " + text)})
 	default:

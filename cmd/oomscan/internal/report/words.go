@@ -90,7 +90,7 @@ var sureness = map[string]string{"medium": "Probably: ", "low": "Perhaps: "}
 var subjects = map[string]string{
 	"gpu_oom": "GPU memory", "gpu_driver_oom": "GPU memory", "kv_cache": "no room for the KV cache", "nccl_oom": "NCCL could not allocate GPU memory",
 	"host_oom": "host RAM", "oom_kill": "host RAM", "shm_exhausted": "/dev/shm is full", "nccl_failure": "an NCCL call failed",
-	"illegal_access": "illegal memory access: usually a bug in GPU code, not a lack of memory", "process_exit": "a process ended",
+	"illegal_access": "illegal memory access: usually a bug in GPU code, not a lack of memory", "process_exit": "a process exited",
 }
 
 var suspects = map[string]struct{ subject, meaning string }{

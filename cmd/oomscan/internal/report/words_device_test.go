@@ -15,14 +15,14 @@ func TestAnAcceleratorHasItsOwnName(t *testing.T) {
 	t.Parallel()
 	value, device := "GPU", 1
 	for kind, want := range map[string][]string{
-		"":    {"GPU 1", "the GPU's share", "over more GPUs", "device: GPU"},
-		"NPU": {"NPU 1", "the NPU's share", "over more NPUs", "device: GPU"},
-		"TPU": {"TPU 1", "the TPU's share", "over more TPUs", "device: GPU"},
+		"":    {"GPU 1", "the GPU's share", "across more GPUs", "device: GPU"},
+		"NPU": {"NPU 1", "the NPU's share", "across more NPUs", "device: GPU"},
+		"TPU": {"TPU 1", "the TPU's share", "across more TPUs", "device: GPU"},
 	} {
 		in := Incident{
 			Verdict: "memory", Kind: "gpu_oom", Resource: "gpu", Checklist: "JAX: GPU memory", Root: Root{Device: &device, Accelerator: str(kind)},
 			Cause:     &Why{ID: "x", Confidence: "high", Text: "the GPU's share"},
-			Remedies:  []Remedy{{ID: "a", Title: "Spread the model over more GPUs"}},
+			Remedies:  []Remedy{{ID: "a", Title: "Spread the model across more GPUs"}},
 			Proposals: []Proposal{{Remedies: []string{"a"}, Title: "Move it", Changes: []Change{{Key: "device", To: &value, Snippet: "device: GPU", Syntax: "yaml"}}}},
 		}
 		in.nameDevices()

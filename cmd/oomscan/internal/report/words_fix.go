@@ -45,7 +45,7 @@ func closing(r *Report) string {
 // firstStep is what to do first, in a line: a fix only where the cause is proved and the change is known to be enough.
 func firstStep(in *Incident) string {
 	x := in.Proposals[0]
-	sure := in.Verdict == "memory" && in.Cause != nil && in.Cause.Confidence == "high" && x.Fits != nil && *x.Fits
+	sure := in.Verdict == "memory" && in.Cause != nil && in.Cause.Confidence == "high" && x.Fits != nil && *x.Fits && (x.FitsWorstCase == nil || *x.FitsWorstCase)
 	more, typed := len(x.Changes)-1, slices.ContainsFunc(x.Changes, func(c Change) bool { return c.To != nil && keyWords[c.Key] == "" })
 	x.Changes = x.Changes[:min(1, len(x.Changes))] // the others stand above
 	fix := inSentence(fixOf(&x))

@@ -38,7 +38,7 @@ var endingWords = map[string]string{
 	"hardware": "a hardware error", "disk_full": "the disk is full", "quota": "the disk quota is used up", "exception": "a Python exception",
 	"illegal_access": "an illegal memory access on the GPU (usually a bug, not a lack of memory)", "nccl_failure": "communication between ranks failed or timed out",
 	"cancelled": "the job was cancelled", "signal": "the job was ended by a signal", "task_failure": "a task failed", "failed": "the job failed",
-	"process_exit": "a process ended",
+	"process_exit": "a process exited",
 }
 
 // nextPlaces say where to look when the log does not show what ended a job, by the launcher. JOB stands for the job's id.
