@@ -153,12 +153,13 @@ func TestASecondCopyOfTheLogitsIsMentioned(t *testing.T) {
 	const second = "If a second copy of the logits then fails, go lower."
 	for name, c := range map[string]struct {
 		free float64
+		to   string
 		says bool
-	}{"little is left": {7, true}, "much is left": {10.5, false}} {
+	}{"little is left": {7, "4", true}, "much is left": {10.5, "4", false}, "one is the least": {7, "1", false}} {
 		ctx := &Context{root: &classifier.Root{Requested: gibs(11), Free: &[]int64{int64(c.free * gib)}[0]}, request: []memory.Explanation{{What: "logits"}}}
 		asks := int64(5 * gib)
 		margin := *ctx.root.Free - asks
-		got := textOf(ctx, &Proposal{MarginBytes: &margin}, &outcome{asks: &asks})
+		got := textOf(ctx, &Proposal{MarginBytes: &margin, Changes: []Change{{Direction: "down", To: &c.to}}}, &outcome{asks: &asks})
 		assert.Equal(t, c.says, strings.Contains(got, second), "%s: %s", name, got)
 	}
 }
