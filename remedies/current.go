@@ -153,7 +153,7 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 			return g.Fields["count"], g.At.String()
 		}
 	case last == "batch_size" && ctx.passesThrough("/lm_eval/"):
-		if g, ok := memory.Reading(ctx.run, ctx.incident, "lm_eval.batch"); ok {
+		if g, ok := memory.Reading(ctx.run, ctx.incident, "lmeval.batch"); ok {
 			return g.Fields["count"], g.At.String()
 		}
 	case last == "batch_size" && ctx.recognized("tf.tensor"):

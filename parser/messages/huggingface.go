@@ -24,7 +24,7 @@ func huggingFaceMarkers() []pattern.Pattern {
 			NoMatch: []string{"dataset.map(tokenize, num_proc=64)"},
 		},
 		{
-			Name:     "lm_eval.batch",
+			Name:     "lmeval.batch",
 			Literals: []string{"Determined largest batch size: "},
 			Expr:     `Determined largest batch size: (?<count>\d{1,6})`,
 			Gauge:    true, Source: "lm-evaluation-harness, lm_eval/models/huggingface.py, with --batch_size auto",
