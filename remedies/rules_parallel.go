@@ -50,7 +50,8 @@ func doubleTP(q *paramQuery, n int64) proposedValue {
 // tpForWeights returns the least tensor-parallel size with which the weights fit and leave some memory, if the number of GPUs
 // is unknown. If the weights did not fit and their size is unknown, it doubles the size.
 func tpForWeights(q *paramQuery, n int64) proposedValue {
-	const mostWeights, mostGPUs, oneNode = 0.85, 64, 8
+	const mostWeights, oneNode = 0.85, 8
+	mostGPUs := int64(q.most(64))
 	share, how, ok := q.weightShare()
 	if !ok && q.is("engine_process") && q.is("before_cache") && !q.is("profile_run") {
 		heads, kv := q.heads()
@@ -65,7 +66,7 @@ func tpForWeights(q *paramQuery, n int64) proposedValue {
 	to := n
 	for ; share*float64(n) > mostWeights*float64(to) && to < mostGPUs; to *= 2 {
 	}
-	if heads, kv := q.heads(); to > mostGPUs || !splits(to, heads, kv) {
+	if heads, kv := q.heads(); to > mostGPUs || to == n || !splits(to, heads, kv) {
 		return proposedValue{}
 	}
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s; over %d GPUs they take %.0f %% of each", how, to, 100*share*float64(n)/float64(to))}

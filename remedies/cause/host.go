@@ -176,7 +176,7 @@ var host = []hypothesis{
 				return growthFigure(&t)
 			}
 			if why := Outgrown(in); why != "" {
-				return why + ": something is never freed", nil
+				return why + ", so something is never freed", nil
 			}
 			return "memory grows from step to step", nil
 		},
@@ -390,10 +390,10 @@ func growthFigure(t *classifier.Trend) (string, *int64) {
 	if len(rises) >= 2 && len(rises)+1 >= len(t.Points) {
 		slices.Sort(rises)
 		n := rises[len(rises)/2]
-		return fmt.Sprintf("memory grew from %s to %s in %d steps, %s per step: something is never freed", from, to, steps, classifier.GiB(n)), &n
+		return fmt.Sprintf("memory grew from %s to %s in %d steps, about %s per step, so something is never freed", from, to, steps, classifier.GiB(n)), &n
 	}
 	n := (t.Last - t.First) / int64(max(t.Rises, 1))
-	return fmt.Sprintf("memory grew from %s to %s over %d readings, %s each: something is never freed", from, to, t.Count, classifier.GiB(n)), &n
+	return fmt.Sprintf("memory grew from %s to %s in %d readings, about %s from one to the next, so something is never freed", from, to, t.Count, classifier.GiB(n)), &n
 }
 
 // growing reports that memory use grew from reading to reading.

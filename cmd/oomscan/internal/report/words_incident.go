@@ -300,17 +300,16 @@ func heldText(in *Incident) string {
 	return fmt.Sprintf("%d %s processes hold %s (%.0f%%)", n, name, size(bytes), 100*float64(bytes)/float64(*limit))
 }
 
-// killedName is the name of the killed process, if only the list of processes has it.
+// killedName is the name of the killed process: that in the list of processes, beside which it is counted, else that of the message.
 func killedName(in *Incident) string {
-	if name := deref(in.Root.Process); name != "" || in.Root.PID == nil || in.Ledger == nil {
-		return name
-	}
-	for _, x := range in.Ledger.Tasks {
-		if x.PID != nil && *x.PID == *in.Root.PID {
-			return x.Name
+	if in.Root.PID != nil && in.Ledger != nil {
+		for _, x := range in.Ledger.Tasks {
+			if x.PID != nil && *x.PID == *in.Root.PID && x.Name != "" {
+				return x.Name
+			}
 		}
 	}
-	return ""
+	return deref(in.Root.Process)
 }
 
 // timesText says how often the first failure was seen, empty for once.
