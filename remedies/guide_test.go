@@ -190,6 +190,9 @@ func TestValuesAreEqualHoweverTheyAreWritten(t *testing.T) {
 		{"torch.bfloat16", "bf16", true},
 		{"half", "float16", true},
 		{"bf16", "fp16", false},
+		{"AttnBackend.flash", "flash", true},
+		{"AttnBackend.flash", "fused", false},
+		{"Qwen2.5", "5", false},
 	} {
 		assert.Equal(t, c.want, equal(c.a, c.b), "%s %s", c.a, c.b)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser/ascii"
 	"oomscan/parser/lazyre"
 )
 
@@ -266,12 +267,17 @@ func sameWord(a, b string) bool {
 // isBit reports whether a value is 1 or 0, which are switches beside a word for one.
 func isBit(v string) bool { return v == "1" || v == "0" }
 
-// bare returns a value without the quotes and blanks that Python and YAML print around it and around the parts of a list.
+// bare returns a value without the quotes and blanks that Python and YAML print around it and around the parts of a list, and without
+// the class of a Python enum: AttnBackend.flash is flash.
 func bare(value string) string {
 	if strings.HasPrefix(value, "[") {
 		return listQuotes.Replace(value)
 	}
-	return strings.TrimPrefix(strings.Trim(value, `"' `), "torch.") // as PyTorch prints its types
+	value = strings.TrimPrefix(strings.Trim(value, `"' `), "torch.") // as PyTorch prints its types
+	if class, member, ok := strings.Cut(value, "."); ok && class != "" && member != "" && ascii.IsUpper(class[0]) && ascii.IsLetter(member[0]) && !strings.ContainsAny(value, "/- ") {
+		return member
+	}
+	return value
 }
 
 var listQuotes = strings.NewReplacer(`"`, "", "'", "", " ", "")
