@@ -94,7 +94,7 @@ var subjects = map[string]string{
 }
 
 var suspects = map[string]struct{ subject, meaning string }{
-	"oom_kill":       {"a process was killed, perhaps for lack of host RAM", "It got SIGKILL, which a time limit, scancel or preemption also sends."},
+	"oom_kill":       {"process killed, perhaps out of RAM", "It got SIGKILL, which a time limit, scancel or preemption also sends."},
 	"host_oom":       {"an allocation of host memory failed", "A limit on locked memory (ulimit -l) also causes that."},
 	"gpu_oom":        {"a GPU operation failed, perhaps for lack of GPU memory", "Other errors print the same message."},
 	"gpu_driver_oom": {"a GPU operation failed, perhaps for lack of GPU memory", "Other errors print the same message."},

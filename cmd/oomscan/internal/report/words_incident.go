@@ -28,7 +28,7 @@ func shareNotFree(in *Incident) bool {
 func cacheSubject(in *Incident) string {
 	switch r := in.Root.Request; {
 	case shareNotFree(in):
-		return "too little free GPU memory for the engine"
+		return "GPU too full for the engine"
 	case r != nil && in.Shortfall != nil && *in.Shortfall < *r:
 		return "the KV cache is too small"
 	}

@@ -98,7 +98,7 @@ func checks(r *Report, in *Incident) []check {
 	case launcher == "slurm" || r.Run.JobID != nil:
 		return []check{job, kernel}
 	}
-	job.Reading = "Under Slurm: " + job.Reading
+	job.Reading = "Under Slurm: OUT_OF_MEMORY confirms it; TIMEOUT or CANCELLED refutes it."
 	return []check{kernel, job}
 }
 
