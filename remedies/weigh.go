@@ -237,7 +237,7 @@ func sentence(s string) string {
 	return string(r) + "."
 }
 
-// leastOnNode is the least host memory that a node misses.
+// leastOnNode is the least extra host memory that is worth a mention.
 const leastOnNode = 1 << 30
 
 // costsOf returns the costs of a change in sentences: passes, memory of the node and of the cards, and its lever's usual cost.

@@ -91,7 +91,7 @@ func (l *layer) Read(p []byte) (int, error) {
 	case l.out > freeRatio-l.spent && l.out/limits.Ratio > l.taken():
 		l.err = fmt.Errorf("%w: expands to more than %d times its size (--max-ratio); the rest of it is not read", ErrLimit, limits.Ratio)
 	case l.walk.expanded > freeRatio && l.walk.input.Size > 0 && l.walk.expanded/limits.Ratio > l.walk.input.Size:
-		l.err = fmt.Errorf("%w: expands to more than %d times its size (--max-ratio), archive in archive; what follows is not read", ErrLimit, limits.Ratio)
+		l.err = fmt.Errorf("%w: all its archives together expand to more than %d times its size (--max-ratio); what follows is not read", ErrLimit, limits.Ratio)
 		l.walk.stop, l.walk.over = true, l.err
 	}
 	return n, l.err

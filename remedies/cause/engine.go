@@ -185,11 +185,22 @@ var cacheWords = []string{"kv_cache", "kvcache", "key_cache", "cache(", "cache.p
 
 // share names the setting of the engine's share of the GPU with its value, if the log has it.
 func (in *Input) share() string {
-	key, v, ok := in.Setting(shareKeys...)
-	if f, err := strconv.ParseFloat(strings.Trim(v, `"' `), 64); !ok || err != nil || f <= 0 || f > 1 {
+	name, v, share := in.shareSet()
+	if share == 0 {
 		return "the engine's share of the GPU"
 	}
-	return key[strings.LastIndexByte(key, '.')+1:] + "=" + strings.Trim(v, `"' `)
+	return name + "=" + v
+}
+
+// shareSet returns the setting of the engine's share of the GPU, its value as the log has it, and as a number; 0 if unknown.
+func (in *Input) shareSet() (name, value string, share float64) {
+	key, value, ok := in.Setting(shareKeys...)
+	value = strings.Trim(value, `"' `)
+	f, err := strconv.ParseFloat(value, 64)
+	if !ok || err != nil || f <= 0 || f > 1 {
+		return "", "", 0
+	}
+	return key[strings.LastIndexByte(key, '.')+1:], value, f
 }
 
 // poolGrew reports that llama.cpp found no memory for a computation. Its messages for weights, cache and reserved buffers
@@ -259,12 +270,11 @@ func layerCache(in *Input) string {
 
 // keepsMostOfTheCard reports that an engine stays awake beside the trainer with at least half of the card.
 func keepsMostOfTheCard(in *Input) string {
-	key, v, ok := in.Setting(shareKeys...)
-	f, err := strconv.ParseFloat(strings.Trim(v, `"' `), 64)
-	if !ok || err != nil || f < 0.5 || f > 1 || !in.SharesCard || !in.EngineAwake || in.EngineAsleep || in.EngineFailed || !in.gpu() {
+	name, v, share := in.shareSet()
+	if share < 0.5 || !in.SharesCard || !in.EngineAwake || in.EngineAsleep || in.EngineFailed || !in.gpu() {
 		return ""
 	}
-	return fmt.Sprintf("the engine stays awake on the trainer's card, and %s is %s", key[strings.LastIndexByte(key, '.')+1:], v)
+	return fmt.Sprintf("the engine stays awake on the trainer's card, and %s is %s", name, v)
 }
 
 // besideCache names what did not fit beside the engine's cache.

@@ -37,6 +37,9 @@ func NotFragmented(in *Input) string {
 		return ""
 	}
 	idle := "only " + gib(in.Idle) + " is reserved but unallocated; "
+	if *in.Idle == 0 {
+		idle = "nothing is reserved but unallocated; "
+	}
 	switch missing, ok := in.missing(); {
 	case ok && *in.Idle < missing:
 		return idle + in.shown(missing) + " was missing"
