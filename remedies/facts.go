@@ -35,6 +35,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(ctx.resource == w), resourceNames([]string{ctx.resource}) + " memory ran out"}
 		}},
 		"phase": {"it failed in %s", "it did not fail in %s", func(ctx *Context, w string) verdict {
+			if ctx.phase == "init" {
+				return verdict{truthOf(ctx.phase == w), "it failed at start-up"}
+			}
 			return verdict{truthOf(ctx.phase == w), "it failed in " + phaseNames([]string{ctx.phase})}
 		}},
 		"since":  {"version %s or later", "a version before %s", since},
@@ -44,7 +47,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 				return verdict{}
 			}
 			month := ctx.root.Dated.Format("2006-01")
-			return verdict{truthOf(month < w), "the log is of " + month + ", and the setting came in " + w}
+			return verdict{truthOf(month < w), "the log is from " + month + "; the setting came in " + w}
 		}},
 		"pattern": {"the log has the message %s", "the log does not have the message %s", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.recognized(w)), "the log has the message " + w}

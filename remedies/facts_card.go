@@ -169,7 +169,7 @@ func sharesCard(ctx *Context, _ string) verdict {
 			return verdict{no, "this trainer generates nothing"}
 		}
 		if f, t := ctx.settings.flag("use_vllm"); t == no || t == unknown && f.key == "" && ctx.run.Engine == "" && ctx.settings.has("per_device_train_batch_size") && !ctx.settings.has("vllm_mode") {
-			return verdict{no, "the trainer generates itself"}
+			return verdict{no, "the trainer itself generates"}
 		}
 		return ctx.compare(condition{key: "vllm_mode", op: "=", value: "colocate"})
 	case "areal": // "sglang:d4+fsdp:d4" has cards for each, "sglang:d4|fsdp:d4" the same for both

@@ -210,7 +210,7 @@ func TestAJobsLimitWhileACheckpointIsSaved(t *testing.T) {
 	t.Parallel()
 	p := pageCase(t, "oom_kill/verl-save-checkpoint-cgroup-kill")
 	assert.Equal(t, "#SBATCH --mem=720G", p[0].Changes[0].Snippet)
-	assert.Equal(t, "A guess, 1.5 times as much as before: the log does not show how much is needed.", p[0].Text)
+	assert.Equal(t, "How much was missing is not in the log; 1.5 times as much is a first guess.", p[0].Text)
 	assert.Contains(t, p[0].Needs, "Does the node have it?  scontrol show node gpu31 | grep RealMemory")
 	require.Len(t, p[1].Changes, 1)
 	assert.Equal(t, "actor_rollout_ref.actor.fsdp_config.param_offload=False", p[1].Changes[0].Snippet)

@@ -54,15 +54,11 @@ func guess(ctx *Context, c *Change) string {
 	if used := ctx.root.Used; ok1 && used != nil && *used > from {
 		return fmt.Sprintf("It used %s when it was killed, and may need more.", classifier.GiB(*used))
 	}
-	factor := ""
-	switch f := float64(to) / float64(from); {
-	case !ok1 || !ok2:
-	case f > 1.95 && f < 2.05:
-		factor = ", twice as much as before"
-	default:
-		factor = ", " + strconv.FormatFloat(math.Round(f*10)/10, 'f', -1, 64) + " times as much as before"
+	const unknown = "How much was missing is not in the log"
+	if !ok1 || !ok2 || from <= 0 {
+		return unknown + "."
 	}
-	return "A guess" + factor + ": the log does not show how much is needed."
+	return unknown + "; " + strconv.FormatFloat(math.Round(10*float64(to)/float64(from))/10, 'f', -1, 64) + " times as much is a first guess."
 }
 
 // objectStoreMemory doubles Ray's store, or makes it four times the object that did not fit.

@@ -22,12 +22,12 @@ func TestMoreHostMemoryIsAGuessByItsOwnFactor(t *testing.T) {
 		used     *int64
 		want     string
 	}{
-		"a half more":      {"480G", "720G", nil, "A guess, 1.5 times as much as before: the log does not show how much is needed."},
-		"twice as much":    {"2Gi", "4Gi", nil, "A guess, twice as much as before: the log does not show how much is needed."},
-		"rounded up":       {"1Gi", "4Gi", nil, "A guess, 4 times as much as before: the log does not show how much is needed."},
-		"unreadable":       {"some", "4Gi", nil, "A guess: the log does not show how much is needed."},
+		"a half more":      {"480G", "720G", nil, "How much was missing is not in the log; 1.5 times as much is a first guess."},
+		"twice as much":    {"2Gi", "4Gi", nil, "How much was missing is not in the log; 2 times as much is a first guess."},
+		"rounded up":       {"1Gi", "4Gi", nil, "How much was missing is not in the log; 4 times as much is a first guess."},
+		"unreadable":       {"some", "4Gi", nil, "How much was missing is not in the log."},
 		"more than it had": {"500G", "760G", gibs(602), "It used 602.00 GiB when it was killed, and may need more."},
-		"less than it had": {"500G", "752G", gibs(400), "A guess, 1.5 times as much as before: the log does not show how much is needed."},
+		"less than it had": {"500G", "752G", gibs(400), "How much was missing is not in the log; 1.5 times as much is a first guess."},
 	} {
 		ctx := &Context{root: &classifier.Root{Used: c.used}}
 		assert.Equal(t, c.want, guess(ctx, &Change{From: &c.from, To: &c.to}), name)
@@ -134,7 +134,7 @@ func TestWhatWasMissingIsTheLeast(t *testing.T) {
 		return in
 	}
 	for name, c := range map[string]struct{ file, want string }{
-		"a share of the card":         {"verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py", "Frees about 5.6 GiB; 1.00 GiB was missing."},
+		"a share of the card":         {"verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py", "Frees about 5.6 GiB; 1.00 GiB was needed."},
 		"a share of what was free":    {"verl/third_party/vllm/vllm_v_0_6_3/llm.py", "In this vLLM version, it is a share of what was free at the start; the log does not show how much that was."},
 		"a share of what was free, 2": {"verl/third_party/vllm/vllm_v_0_5_4/llm.py", "In this vLLM version, it is a share of what was free at the start; the log does not show how much that was."},
 	} {
@@ -150,7 +150,7 @@ func TestWhatWasMissingIsTheLeast(t *testing.T) {
 // TestASecondCopyOfTheLogitsIsMentioned states it where it would not fit.
 func TestASecondCopyOfTheLogitsIsMentioned(t *testing.T) {
 	t.Parallel()
-	const second = "If a second copy of the logits then fails, go lower."
+	const second = "If another copy of the logits then fails, go lower."
 	for name, c := range map[string]struct {
 		free float64
 		to   string

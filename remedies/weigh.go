@@ -87,7 +87,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 			s += "; at full length " + strings.TrimSuffix(classifier.GiB(*o.worst), " GiB") + map[bool]string{true: ", still fits", false: ", which does not fit"}[*w]
 		}
 		if m := p.MarginBytes; m != nil && *m >= 0 && *m < ctx.copiesAfter()**o.asks && len(ctx.request) > 0 && ctx.request[0].What == "logits" && goesLower(p.Changes) {
-			s += ". If a second copy of the logits then fails, go lower"
+			s += ". If another copy of the logits then fails, go lower"
 		}
 		return s + "."
 	case ctx.resource == "host" && p.FreesBytes != nil && o.onCard > rounding:
@@ -96,18 +96,19 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		return about(*p.FreesBytes) + " less on the node."
 	case p.FreesBytes != nil && fit != "" && ctx.incident.Kind == parser.GPUOOM:
 		short, _ := ctx.lacking()
-		missing := classifier.GiB(short) + " was missing"
+		missing := classifier.GiB(short) + " was needed"
 		if short == ctx.beyond {
-			missing = about(short) + " is missing in all"
+			missing = about(short) + " is needed in all"
 		}
 		if *p.MarginBytes < 0 {
 			missing += ": " + fit
 		}
-		more := ""
+		text := about(*p.FreesBytes) + "; " + missing + "."
 		if o.frees != nil && *o.frees == *p.FreesBytes {
-			more = " or more" // the budget's least
+			text = "at least " + text // the budget's least
+		} else {
+			text = "about " + text
 		}
-		text := fmt.Sprintf("about %s%s; %s.", about(*p.FreesBytes), more, missing)
 		if value, ok := assumedDefault(p.Changes); ok {
 			return "If it is " + value + " now, frees " + text
 		}

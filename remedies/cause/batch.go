@@ -20,7 +20,7 @@ var (
 
 // batch names the batch whose activations did not fit, with the setting of its size if the log has one.
 func (in *Input) batch() string {
-	const micro, plain = "activations of the micro-batch", "activations of the batch"
+	const micro, plain = "the activations of the micro-batch do not fit", "the activations of the batch do not fit"
 	rest := plainBatches
 	if in.Backend != "deepspeed" { // where it is the sum over all GPUs and steps of accumulation
 		rest = append(slices.Clip(rest), "train_batch_size")

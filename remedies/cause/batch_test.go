@@ -15,16 +15,16 @@ func TestABatchIsNamedByItsSetting(t *testing.T) {
 		change []func(*Input)
 		want   string
 	}{
-		"nothing is known":              {nil, "activations of the micro-batch"},
-		"a micro-batch":                 {[]func(*Input){setting("micro_batch_size", "4"), setting("batch_size", "32")}, "activations of the micro-batch (micro_batch_size 4)"},
-		"a batch":                       {[]func(*Input){setting("batch_size", "32")}, "activations of the batch (batch_size 32)"},
-		"a value that is no number":     {[]func(*Input){setting("batch_size", "auto")}, "activations of the micro-batch"},
-		"the sum over all GPUs":         {[]func(*Input){setting("train_batch_size", "256"), func(in *Input) { in.Backend = "deepspeed" }}, "activations of the micro-batch"},
-		"one of several models' in RL":  {[]func(*Input){setting("micro_batch_size", "64"), func(in *Input) { in.Framework = "verl" }}, "activations of the micro-batch"},
-		"an evaluation":                 {[]func(*Input){infers, setting("per_device_eval_batch_size", "8")}, "activations of the batch (per_device_eval_batch_size 8)"},
-		"training's in an evaluation":   {[]func(*Input){infers, setting("per_device_train_batch_size", "8")}, "activations of the batch"},
-		"a limit of samples and tokens": {[]func(*Input){setting("micro_batch_size", "4"), func(in *Input) { in.Tokens = &memory.Limit{Samples: 4, Longest: 2048} }}, "activations of a micro-batch of 4 x up to 2,048 tokens"},
-		"recomputation that is off":     {[]func(*Input){setting("micro_batch_size", "4"), setting("gradient_checkpointing", "False")}, "activations of the micro-batch (micro_batch_size 4); gradient_checkpointing is false, so every layer keeps its activations"},
+		"nothing is known":              {nil, "the activations of the micro-batch do not fit"},
+		"a micro-batch":                 {[]func(*Input){setting("micro_batch_size", "4"), setting("batch_size", "32")}, "the activations of the micro-batch do not fit (micro_batch_size 4)"},
+		"a batch":                       {[]func(*Input){setting("batch_size", "32")}, "the activations of the batch do not fit (batch_size 32)"},
+		"a value that is no number":     {[]func(*Input){setting("batch_size", "auto")}, "the activations of the micro-batch do not fit"},
+		"the sum over all GPUs":         {[]func(*Input){setting("train_batch_size", "256"), func(in *Input) { in.Backend = "deepspeed" }}, "the activations of the micro-batch do not fit"},
+		"one of several models' in RL":  {[]func(*Input){setting("micro_batch_size", "64"), func(in *Input) { in.Framework = "verl" }}, "the activations of the micro-batch do not fit"},
+		"an evaluation":                 {[]func(*Input){infers, setting("per_device_eval_batch_size", "8")}, "the activations of the batch do not fit (per_device_eval_batch_size 8)"},
+		"training's in an evaluation":   {[]func(*Input){infers, setting("per_device_train_batch_size", "8")}, "the activations of the batch do not fit"},
+		"a limit of samples and tokens": {[]func(*Input){setting("micro_batch_size", "4"), func(in *Input) { in.Tokens = &memory.Limit{Samples: 4, Longest: 2048} }}, "the activations of a micro-batch of 4 x up to 2,048 tokens do not fit"},
+		"recomputation that is off":     {[]func(*Input){setting("micro_batch_size", "4"), setting("gradient_checkpointing", "False")}, "the activations of the micro-batch do not fit (micro_batch_size 4); gradient_checkpointing is false, so every layer keeps its activations"},
 	} {
 		assert.Equal(t, c.want, failure("gpu", "backward", c.change...).microBatch(), name)
 	}

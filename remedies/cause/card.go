@@ -39,9 +39,9 @@ var card = []hypothesis{
 		},
 		figure: func(in *Input) (string, *int64) {
 			if in.Idle == nil {
-				return "fragmentation: the allocator's free memory is in pieces", nil
+				return "fragmentation: the allocator's free memory is in pieces that are too small", nil
 			}
-			return "fragmentation: " + gib(in.Idle) + " is reserved but unallocated, in pieces" + in.lacked("; "), in.Idle
+			return "fragmentation: " + gib(in.Idle) + " is reserved but unallocated, in pieces that are too small" + in.lacked("; "), in.Idle
 		},
 	},
 	{

@@ -504,7 +504,7 @@ func TestAFigureThatSpeaksAgainstACauseExcludesIt(t *testing.T) {
 	assert.Equal(t, "activations", best.ID)
 	require.Len(t, rivals, 1)
 	assert.Equal(t, "fragmentation", rivals[0].ID)
-	assert.Equal(t, []string{"only 307.2 MiB is reserved but unallocated; 2.00 GiB was missing"}, rivals[0].Against[:1])
+	assert.Equal(t, []string{"only 307.2 MiB is reserved but unallocated; 2.00 GiB was needed"}, rivals[0].Against[:1])
 	assert.Equal(t, "low", rivals[0].Confidence)
 }
 
@@ -601,7 +601,7 @@ func TestFragmentationNeedsMoreThanAPeaksSlack(t *testing.T) {
 func TestFragmentationIsNamedAndRuledOutByTheSameFigures(t *testing.T) {
 	t.Parallel()
 	for idle, want := range map[float64]string{
-		.3:  "only 307.2 MiB is reserved but unallocated; 2.00 GiB was missing",
+		.3:  "only 307.2 MiB is reserved but unallocated; 2.00 GiB was needed",
 		2.5: "", // with what is free, it could hold the request
 		3.5: "", // it could hold the request
 		12:  "",
@@ -609,7 +609,7 @@ func TestFragmentationIsNamedAndRuledOutByTheSameFigures(t *testing.T) {
 		in := failure("gpu", "rollout", func(in *Input) { in.Idle = bytes(idle) })
 		assert.Equal(t, want, NotFragmented(in))
 		assert.Equal(t, idle == 12, Fragmented(in) == "12.00 GiB is reserved but unallocated, and 2.00 GiB of the 3.00 GiB requested was missing")
-		assert.Equal(t, idle == 3.5, UsualReserve(in) == "3.50 GiB reserved but unused is normal at a peak")
+		assert.Equal(t, idle == 3.5, UsualReserve(in) == "only 3.50 GiB of 80.00 GiB is reserved but unused, as at any peak")
 	}
 }
 

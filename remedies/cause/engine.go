@@ -314,7 +314,7 @@ func (in *Input) stepPart() string {
 	case in.Draft:
 		return "the draft model's compute buffer does not fit beside the main model" + in.stepSize()
 	case in.Sampler:
-		return "the sampler's probabilities, of sequences x vocabulary, do not fit"
+		return "the sampler's probabilities (sequences x vocabulary) do not fit"
 	}
 	if why := in.wholeScores(); why != "" {
 		return why

@@ -42,7 +42,7 @@ func NotFragmented(in *Input) string {
 	}
 	switch missing, ok := in.missing(); {
 	case ok && *in.Idle < missing:
-		return idle + in.shown(missing) + " was missing"
+		return idle + in.shown(missing) + " was needed"
 	case !ok && in.Requested != nil && *in.Idle < *in.Requested:
 		return idle + gib(in.Requested) + " was requested"
 	}
@@ -55,7 +55,7 @@ func UsualReserve(in *Input) string {
 	switch {
 	case in.Idle == nil || in.Total == nil || in.Requested == nil || Fragmented(in) != "" || NotFragmented(in) != "":
 	case *in.Idle < *in.Total/usual:
-		return gib(in.Idle) + " reserved but unused is normal at a peak"
+		return "only " + gib(in.Idle) + " of " + gib(in.Total) + " is reserved but unused, as at any peak"
 	case in.Phase == "checkpoint", gathers(in) != "" && *in.Idle < 2**in.Requested:
 		return "this step makes many such allocations, more than the unused reserve of " + gib(in.Idle) + " holds"
 	}

@@ -150,9 +150,9 @@ var host = []hypothesis{
 			switch nodes := in.nodes(); {
 			case p <= 0 || p >= 1<<40:
 			case nodes > 1:
-				return sized("offloaded states: up to 16 bytes x %s parameters / %d nodes", 16*p/nodes, count(p), nodes)
+				return sized("offloaded states take up to 16 bytes x %s parameters / %d nodes", 16*p/nodes, count(p), nodes)
 			case nodes == 1:
-				return sized("offloaded states: up to 16 bytes x %s parameters", 16*p, count(p))
+				return sized("offloaded states take up to 16 bytes x %s parameters", 16*p, count(p))
 			}
 			return "states offloaded from the GPUs fill host RAM", nil
 		},
@@ -257,7 +257,7 @@ func (in *Input) dataProcesses() string {
 	case n > 1:
 		return fmt.Sprintf("%d data loader workers per rank fill host RAM", n)
 	}
-	return "data loader workers fill host RAM"
+	return "the processes that load or prepare data fill host RAM"
 }
 
 // hierarchicalCache reports that SGLang's cache in host memory did not fit.
@@ -390,10 +390,10 @@ func growthFigure(t *classifier.Trend) (string, *int64) {
 	if len(rises) >= 2 && len(rises)+1 >= len(t.Points) {
 		slices.Sort(rises)
 		n := rises[len(rises)/2]
-		return fmt.Sprintf("memory grew from %s to %s in %d steps, about %s per step, so something is never freed", from, to, steps, classifier.GiB(n)), &n
+		return fmt.Sprintf("memory grew from %s to %s in %d steps, about %s per step: something is never freed", from, to, steps, classifier.GiB(n)), &n
 	}
 	n := (t.Last - t.First) / int64(max(t.Rises, 1))
-	return fmt.Sprintf("memory grew from %s to %s in %d readings, about %s from one to the next, so something is never freed", from, to, t.Count, classifier.GiB(n)), &n
+	return fmt.Sprintf("memory grew from %s to %s in %d readings, about %s each time: something is never freed", from, to, t.Count, classifier.GiB(n)), &n
 }
 
 // growing reports that memory use grew from reading to reading.

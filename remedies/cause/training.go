@@ -174,7 +174,7 @@ var training = []hypothesis{
 			if in.host() {
 				return "the evaluation moves the logits of all its batches to host RAM", nil
 			}
-			return productFigure("logits")(in)
+			return productFigure("the logits")(in)
 		},
 	},
 	{
@@ -192,7 +192,7 @@ var training = []hypothesis{
 			{sign, both(fallback, (*Input).gpu)},
 			{proof, both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })}, // fused kernels ask for no more than their output
 		},
-		figure: productFigure("attention scores built in full"),
+		figure: productFigure("attention scores, built in full,"),
 	},
 	{
 		id: "moe_imbalance",
@@ -244,7 +244,7 @@ var training = []hypothesis{
 			}},
 			{sign, both(when("the stack ends in the gradient buffers", func(in *Input) bool { return in.Place == memory.Buckets }), func(in *Input) bool { return in.gpu() && in.Phase != "weight_update" && !in.EngineFailed })},
 		},
-		figure: requestFigure("gradient buffers"),
+		figure: requestFigure("the gradient buffers do not fit"),
 	},
 	{
 		id: "activations",
@@ -430,11 +430,11 @@ func (in *Input) microBatch() string {
 		return text
 	case l == nil || in.EngineFailed:
 	case l.Samples > 0 && l.Longest > 0:
-		text = fmt.Sprintf("activations of a micro-batch of %d x up to %s tokens", l.Samples, memory.Thousands(l.Longest))
+		text = fmt.Sprintf("the activations of a micro-batch of %d x up to %s tokens do not fit", l.Samples, memory.Thousands(l.Longest))
 	case l.Samples > 0:
-		text = fmt.Sprintf("activations of a micro-batch of %d", l.Samples)
+		text = fmt.Sprintf("the activations of a micro-batch of %d do not fit", l.Samples)
 	case l.Budget:
-		text = fmt.Sprintf("activations of a micro-batch of up to %s tokens", memory.Thousands(l.Tokens))
+		text = fmt.Sprintf("the activations of a micro-batch of up to %s tokens do not fit", memory.Thousands(l.Tokens))
 	}
 	if why := keepsActivations(in); why != "" {
 		text += "; " + why
@@ -445,9 +445,9 @@ func (in *Input) microBatch() string {
 // productFigure is requestFigure for a tensor whose size is a product of unknown factors.
 func productFigure(tensor string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
-		text := tensor
+		text := tensor + " do not fit"
 		if in.Requested != nil && *in.Requested > 0 {
-			text += ", one allocation of " + gib(in.Requested)
+			text = tensor + " need " + gib(in.Requested) + " in one piece"
 		}
 		return requestFigure(text)(in)
 	}

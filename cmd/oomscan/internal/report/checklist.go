@@ -4,12 +4,11 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strconv"
 	"strings"
 )
 
-// writeChecklist shows the items in the guide's order, one line each. Those that do not apply stand below their list, with
-// their numbers, together by reason. In full, each item has its details, and those that do not apply stand in their places.
+// writeChecklist shows the items in the guide's order, one line each. Those that do not apply stand below their list,
+// together by reason. In full, each item has its details, and those that do not apply stand in their places.
 func writeChecklist(p *page, in *Incident, full bool) {
 	if len(in.Remedies) == 0 {
 		return
@@ -21,12 +20,12 @@ func writeChecklist(p *page, in *Incident, full bool) {
 	name, _, _ := strings.Cut(in.Checklist, ` (guide "`)
 	p.section(wordChecklist, span{plain, "  " + name}, span{dim, legend(p.g, started)})
 	urls := map[string]bool{}
-	list, notHere := "", wordNotHere+wordNamedInFull
-	var out []*Remedy
+	list := ""
+	var out []folded
 	fold := func() {
 		if len(out) > 0 {
-			writeFolded(p, notHere, out)
-			out, notHere = nil, wordNotHere
+			writeFolded(p, out)
+			out = nil
 		}
 	}
 	for i := range in.Remedies {
@@ -48,8 +47,12 @@ func writeChecklist(p *page, in *Incident, full bool) {
 			writeItem(p, x, started[x.ID])
 			writeDetails(p, x)
 		case ruledOut(x):
-			out = append(out, x)
+			out = append(out, folded{x.Title, inBrief(x.AppliesWhy)})
 		default:
+			if first := sameChange(in.Remedies[:i], x); first != 0 && started[x.ID] == 0 {
+				out = append(out, folded{x.Title, sameAsItem(first)})
+				continue
+			}
 			writeItem(p, x, started[x.ID])
 		}
 	}
@@ -138,27 +141,48 @@ func isSwitch(value string) bool {
 	return slices.Contains([]string{"true", "false", "none", "null"}, strings.ToLower(value))
 }
 
-// writeFolded says which items do not apply, and why: those of one reason together.
-func writeFolded(p *page, lead string, items []*Remedy) {
-	var reasons []string
-	numbers := map[string][]string{}
-	for _, x := range items {
-		why := inBrief(x.AppliesWhy)
-		if numbers[why] == nil {
-			reasons = append(reasons, why)
+// sameChange is the number of an earlier item that makes the same changes, 0 for none.
+func sameChange(earlier []Remedy, x *Remedy) int {
+	same := func(a, b Change) bool { return a.Key == b.Key && a.To != nil && b.To != nil && *a.To == *b.To }
+	for i := range earlier {
+		if y := &earlier[i]; len(x.Changes) > 0 && !ruledOut(y) && slices.EqualFunc(x.Changes, y.Changes, same) {
+			return y.Order
 		}
-		numbers[why] = append(numbers[why], strconv.Itoa(x.Order))
 	}
-	for i, why := range reasons {
-		reasons[i] = unbroken(strings.Join(numbers[why], ", ")+": ") + why
+	return 0
+}
+
+// folded is an item that has no line of its own, and why.
+type folded struct{ title, why string }
+
+// writeFolded says which items have no line, and why: those of one reason together, and as many as there is room for.
+func writeFolded(p *page, items []folded) {
+	var reasons []string
+	titles := map[string][]string{}
+	for _, x := range items {
+		if titles[x.why] == nil {
+			reasons = append(reasons, x.why)
+		}
+		title, _, _ := strings.Cut(x.title, " (")
+		titles[x.why] = append(titles[x.why], inSentence(title))
 	}
 	at := block{indent: 5, hang: itemIndent}
-	for n := len(reasons); n > 0; n-- {
-		text := strings.Join(reasons[:n], "; ")
-		if n < len(reasons) {
-			text += "; " + p.g.ellipsis
+	for shown := len(reasons); shown > 0; shown-- {
+		left := len(items)
+		var parts []string
+		for _, why := range reasons[:shown] {
+			left -= len(titles[why])
+			list := titles[why]
+			if len(list) > maxFoldedTitles {
+				list = append(slices.Clone(list[:maxFoldedTitles-1]), others(len(list)-maxFoldedTitles+1))
+			}
+			parts = append(parts, strings.Join(list, ", ")+" ("+why+")")
 		}
-		if spans := []span{{dim, lead + "  "}, {plain, text}}; n == 1 || p.linesOf(at, spans) <= maxFolded {
+		text := strings.Join(parts, "; ")
+		if left > 0 {
+			text += "; " + moreItems(left)
+		}
+		if spans := []span{{dim, wordNotHere + "  "}, {plain, text}}; shown == 1 || p.linesOf(at, spans) <= maxFolded {
 			p.para(at, spans...)
 			return
 		}

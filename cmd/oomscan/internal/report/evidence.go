@@ -43,7 +43,7 @@ func writeEvidence(p *page, r *Report, in *Incident) {
 		}
 	}
 	if after != nil {
-		facts = append(facts, fact{span{plain, labelAfter}, after, 2})
+		facts = append(facts, fact{span{plain, labelAfter}, after, 3})
 	}
 	if run := runFacts(p.g, r); run != nil {
 		if m := deref(r.Run.Model.Name); m != "" {

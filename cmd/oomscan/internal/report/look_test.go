@@ -141,11 +141,17 @@ func TestItemsThatDoNotApplyAreFoldedByReason(t *testing.T) {
 	item := func(n int, why string) Remedy {
 		return Remedy{Order: n, Title: "An item", Applies: &no, AppliesWhy: why, Caution: "careful", Changes: []Change{{Key: "k", Snippet: "k=1"}}}
 	}
+	to := "2"
+	second := []Change{{Key: "n", To: &to, Snippet: "n=2"}}
 	r := &Report{Incidents: []Incident{{Verdict: "memory", Kind: "gpu_oom", Remedies: []Remedy{
-		item(1, "it is off"), {Order: 2, ID: "b", Title: "Second item"}, item(3, "the actor failed"), item(4, "the actor failed"), item(5, "the actor failed"),
+		item(1, "it is off"),
+		{Order: 2, ID: "b", Title: "Second item", Changes: second},
+		item(3, "the actor failed"), item(4, "the actor failed"), item(5, "the actor failed"),
+		item(6, "the actor failed"),
+		{Order: 7, ID: "c", Title: "Seventh item", Changes: second},
 	}}}}
-	got := text(t, r, Style{Width: 80})
-	assert.Contains(t, got, "      2  Second item\n     Not applicable (--full names them)  1: off; 3, 4, 5: the actor failed\n")
+	got := text(t, r, Style{Width: 100})
+	assert.Contains(t, got, "      2  Second item: n=2\n     Not applicable:  an item (off); an item, an item, 2 others (the actor failed); seventh item\n         (same as item 2)\n")
 	assert.NotContains(t, got, "careful")
 	assert.Contains(t, text(t, r, Style{Width: 80, Full: true}), "It is off.\n")
 }

@@ -68,7 +68,7 @@ func ledgerParts(l *memory.Ledger, root *Root) ([]part, bool) {
 		}
 		sound = sound && *n >= 0
 		sum += float64(*n)
-		if *n > 0 {
+		if *n > 0 && column(*n, *l.Capacity) != column(0, *l.Capacity) {
 			parts = append(parts, part{k, label, *n})
 		}
 	}
@@ -126,15 +126,23 @@ func writeHolders(p *page, in *Incident) bool {
 	}
 	width = min(width, p.prose-30)
 	p.section(wordHolders, span{dim, pad("", width+holderFigures-len(unit)-len(wordHolders)+2) + unit})
+	row := func(name string, bytes int64, note string) {
+		p.para(block{indent: 3, hang: 5, lines: 1}, span{plain, pad(cut(p.g, unbroken(name), width, false), width)},
+			span{bold, unbroken(fmt.Sprintf("%*.1f", holderFigures, float64(bytes)/per))}, span{dim, pad("", 3) + note})
+	}
+	listed := int64(0)
 	for i, x := range rows {
+		listed += x.Bytes
 		if i == maxHolders {
 			p.more(len(rows)-i, wordProcess, wordProcesses)
-			break
+		} else if i < maxHolders {
+			row(x.Name, x.Bytes, x.Note)
 		}
-		p.para(block{indent: 3, hang: 5, lines: 1}, span{plain, pad(cut(p.g, unbroken(x.Name), width, false), width)},
-			span{bold, unbroken(fmt.Sprintf("%*.1f", holderFigures, float64(x.Bytes)/per))}, span{dim, pad("", 3) + x.Note})
 	}
 	if l := in.Ledger; l != nil && limitOf(in) != nil && l.Contradiction == nil && l.Anon != nil && l.Shmem != nil && l.File != nil && l.Unexplained != nil {
+		if rest := *l.Anon - listed; rest > *limitOf(in)/10 {
+			row(wordNotListed, rest, "")
+		}
 		writeSum(p, *limitOf(in), []part{{0, wordProcesses, *l.Anon}, {0, wordShm, *l.Shmem}, {0, wordPageCache, *l.File}, {0, wordKernel, *l.Unexplained}})
 	}
 	return true

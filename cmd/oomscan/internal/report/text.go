@@ -39,6 +39,7 @@ const (
 	maxConsequences = 8
 	maxChecklist    = 80
 	maxFolded       = 4 // lines
+	maxFoldedTitles = 3 // for one reason
 	maxLines        = 12
 	maxProblems     = 12
 	maxOverview     = 4

@@ -50,7 +50,8 @@ const (
 	wordInUseShort     = "in use"
 	wordShm            = "/dev/shm"
 	wordPageCache      = "page cache"
-	wordKernel         = "not itemized"
+	wordKernel         = "other"
+	wordNotListed      = "not listed"
 	wordOthersOrFree   = "others or free"
 	wordOthers         = "others"
 	wordNotGPU         = "This is not GPU memory."
@@ -65,9 +66,8 @@ const (
 	wordWasUnset       = "# was not set"
 	wordStarred        = "try first"
 	wordOther          = "or instead"
-	wordNotHere        = "Not applicable"
+	wordNotHere        = "Not applicable:"
 	wordInFull         = " (--full)"
-	wordNamedInFull    = " (--full names them)"
 	wordFullLength     = "full length"
 	wordNoProposal     = "Work through the checklist below, from the top."
 	wordCut            = "Cut here: an issue holds no more. The HTML report has everything."
@@ -121,7 +121,7 @@ var consequenceWords = map[string]string{
 
 // manyFollowed name what followed more than once, where that is more than the same word with a number. Several lines may be
 // about one process.
-var manyFollowed = map[string]string{"oom_kill": "reports of killed processes", "process_exit": "reports of process exits", "exception": "exceptions"}
+var manyFollowed = map[string]string{"oom_kill": "reports of killed processes", "process_exit": "reports of exited processes", "exception": "exceptions"}
 
 // killers name who kills for memory; see classifier.Kill.
 var killers = map[string]string{

@@ -77,7 +77,7 @@ func TestWhatBelongsToAKillIsNotWhatFollowed(t *testing.T) {
 		"another process":            {kill(&pid, Consequence{Kind: "oom_kill", File: "a.log", Line: 12, Message: "1015 Killed"}), []string{"afterwards", "a process was killed (line"}, []string{"same kill"}},
 		"a death before the report":  {kill(nil, Consequence{Kind: "process_exit", File: "a.log", Line: 4, Message: "The actor died"}), []string{"before it", "a process exited (line"}, []string{"afterwards"}},
 		"a death in another log":     {kill(nil, Consequence{Kind: "process_exit", File: "b.log", Line: 4, Message: "The actor died"}), []string{"afterwards", "a process exited (b.log:4"}, []string{"before it"}},
-		"several lines about deaths": {kill(nil, Consequence{Kind: "process_exit", File: "a.log", Line: 12, Count: 2}), []string{"reports of process exits"}, []string{"processes ended"}},
+		"several lines about deaths": {kill(nil, Consequence{Kind: "process_exit", File: "a.log", Line: 12, Count: 2}), []string{"reports of exited processes"}, []string{"processes ended"}},
 	} {
 		for _, w := range c.want {
 			assert.Contains(t, plainSpaces(c.got), w, name)

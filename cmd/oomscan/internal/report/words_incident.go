@@ -329,7 +329,10 @@ func sameError(in *Incident, n int) string {
 	if in.Kind == "oom_kill" {
 		what = "same kill reported "
 	}
-	return what + count(n, "more time", "more times")
+	if n == 1 {
+		return what + "once more"
+	}
+	return what + grouped(n) + unbroken(" more times")
 }
 
 // gist says in three lines what an incident is, why, and what to try first, for viewers that show a few lines of plain text.
