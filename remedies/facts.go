@@ -285,6 +285,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"data_workers": {"it failed in data loading", "not in data loading", dataWorkers},
 		"object_store": {"Ray's object store is full", "Ray's object store is not full", objectStore.ask},
 		"pin_memory":   {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},
+		"python_shm":   {"a segment that Python shares between processes was refused", "not such a segment", pythonSegment.ask},
 		"nccl_shm":     {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
 		"full_state":   {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
 	}

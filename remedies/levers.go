@@ -18,7 +18,7 @@ type lever struct {
 // levers lists the kinds of changes. An item pulls the first match, by topic or else by settings.
 var levers = []lever{
 	{id: "micro-batch", topics: []string{"micro-batch", "logprob-batch"}, keys: []string{"microbatch", "micro_batch", "local_batch_size", "per_device_train_batch", "micro_train_batch", "micro_rollout_batch", "logprob_batch_size", "train_batch_size_per_gpu"}, way: "down", costs: "more passes per step; for the same result, raise gradient accumulation by the same factor"},
-	{id: "pieces", topics: []string{"pieces"}, costs: "more passes per step"},
+	{id: "pieces", topics: []string{"pieces"}, costs: "more passes"},
 	{id: "group", topics: []string{"group"}, way: "down", trains: true},
 	{id: "eval-logits", keys: []string{"preprocess_logits_for_metrics", "prediction_loss_only", "gather_for_metrics", "=append"}},
 	{id: "eval-batch", topics: []string{"eval-batch"}, keys: []string{"eval_batch_size", "eval_accumulation"}, costs: "slower evaluation"},
@@ -110,7 +110,7 @@ var levers = []lever{
 	{id: "merge", keys: []string{"maximum_memory_usage"}, costs: "a slower merge"},
 	{id: "lean-save", topics: []string{"lean-save"}, keys: []string{"save_contents", "save_only_model", "no_save_optim"}, costs: "the optimizer's state is not saved, or only for as many ranks"},
 	{id: "offload-off", topics: []string{"offload-off"}, keys: []string{"offload", "pin_memory"}, costs: "more GPU memory"},
-	{id: "host-cache", keys: []string{"swap_space", "hicache_ratio", "host_cache_size", "kv_cache_host_memory_bytes", "max_local_cpu_size", "vllm_cpu_kvcache_space"}, costs: "fewer sequences can be swapped out"},
+	{id: "host-cache", keys: []string{"swap_space", "hicache_ratio", "host_cache_size", "kv_cache_host_memory_bytes", "max_local_cpu_size", "vllm_cpu_kvcache_space"}, costs: "room for fewer sequences in host memory"},
 	{id: "lazy-load", topics: []string{"lazy-load"}, keys: []string{"memory_efficient_load", "cpu_ram_efficient_loading", "low_cpu_mem_usage", "use_meta_tensor", "zero3_init"}},
 	{id: "ray-tasks", topics: []string{"ray-tasks"}, costs: "fewer tasks at once"},
 	{id: "array-file", topics: []string{"array-file"}, costs: "slower access"},

@@ -66,7 +66,8 @@ var (
 		patterns: []string{"nccl.shm_segment", "nccl.shm_extend", "nccl.shm_map", "nccl.shm_peer", "nccl.shm_register", "nccl.posix_fallocate"},
 		why:      "NCCL could not get a shared memory segment",
 	}
-	objectStore = sign{
+	pythonSegment = sign{texts: []string{"/psm_"}, why: "it is a segment that Python shares between processes, not a data-loading worker's", not: "not such a segment"}
+	objectStore   = sign{
 		patterns: []string{"ray.object_store_full", "ray.object_store_pinned"},
 		why:      "Ray's object store is full", not: "Ray's object store is not what was full",
 	}

@@ -186,7 +186,7 @@ func missingFigure(ctx *Context, p *Proposal, o *outcome) string {
 	switch {
 	case len(o.missing) > 0:
 		input := o.missing[0]
-		if slices.Contains(modelInputs, input) {
+		if slices.ContainsFunc(o.missing, func(s string) bool { return slices.Contains(modelInputs, s) }) { // one file has them all
 			return "Savings unknown. To estimate them:  oomscan plan LOGS --model config.json"
 		}
 		if keys := inputSettings(ctx, &ctx.setup, input); len(keys) > 0 {

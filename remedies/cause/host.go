@@ -41,6 +41,9 @@ var host = []hypothesis{
 			if why := wholeStateInOne(in); why != "" {
 				return why + ": saving gathers the whole state there", nil
 			}
+			if in.gpu() {
+				return "the checkpoint needs memory on a GPU that training has filled", nil
+			}
 			return "saving gathers the checkpoint in host memory", nil
 		},
 	},
@@ -352,7 +355,7 @@ func oneLargeRequest(in *Input) string {
 	if in.Requested == nil || *in.Requested < LargeRequest {
 		return ""
 	}
-	return fmt.Sprintf("a single allocation of %s", classifier.GiB(*in.Requested))
+	return fmt.Sprintf("one allocation alone asks for %s", classifier.GiB(*in.Requested))
 }
 
 var (

@@ -76,7 +76,7 @@ func fixOf(x *Proposal) string {
 		case keyWords[c.Key] != "" && c.To != nil:
 			parts = append(parts, "raise "+keyWords[c.Key]+" to "+*c.To)
 		case c.To == nil:
-			parts = append(parts, strings.TrimSuffix(cmp.Or(verbs[c.Direction], verbs["set"]), " it")+" "+c.Key)
+			parts = append(parts, strings.TrimSuffix(cmp.Or(verbs[c.Direction], verbs["set"]), " it")+" "+cmp.Or(keyWords[c.Key], c.Key))
 		case c.Snippet == "" || strings.Contains(c.Snippet, "\n") && !strings.Contains(*c.To, " "):
 			parts = append(parts, c.Key+"="+*c.To)
 		default:
