@@ -166,6 +166,11 @@ func (o *outcome) request(ctx, next *Context, changes []Change) {
 		}
 		return
 	}
+	// What exceeds the settings' bound shows that they do not limit a sample's length.
+	exceeded := ctx.limit != nil && !ctx.limit.Budget && ctx.limit.Tokens > 0 && e.Low > ctx.limit.Tokens
+	if exceeded && next.limit != nil && next.limit.Longest != ctx.limit.Longest {
+		return
+	}
 	if ctx.limit != nil && next.limit != nil {
 		ratio = tokenRatio(e.Low, ctx.limit, next.limit)
 	}
@@ -187,7 +192,7 @@ func (o *outcome) request(ctx, next *Context, changes []Change) {
 		return
 	}
 	o.asks = scaled(ratio * columns)
-	if l := next.limit; l != nil && (l.Budget || l.Samples > 0) {
+	if l := next.limit; l != nil && !exceeded && (l.Budget || l.Samples > 0) {
 		o.tokens = max(l.Tokens, 1)
 		if l.Budget {
 			o.tokens = max(o.tokens, l.Longest)

@@ -206,6 +206,24 @@ func TestLogitsOfAnOldLogProbPass(t *testing.T) {
 	assert.Contains(t, p[1].Text, "Never builds this tensor")
 }
 
+func TestALengthThatTheRequestExceedsLimitsNothing(t *testing.T) {
+	t.Parallel()
+	r := run("trl", "per_device_train_batch_size", "8", "max_prompt_length", "256", "max_completion_length", "1024", "gradient_accumulation_steps", "4")
+	r.Model.Name = "Qwen/Qwen2-1.5B-Instruct"
+	p := For(r, with(gpuOOM("forward"), func(r *classifier.Root) {
+		r.Requested, r.Free, r.Total = gibs(18.57), gibs(15.02), gibs(39.39)
+		r.Message = "CUDA out of memory. Tried to allocate 18.57 GiB."
+		r.Trace = frames("/x/trl/trainer/grpo_trainer.py|compute_loss|logits = model(**inputs).logits")
+	})).Proposals
+	texts := map[string]string{}
+	for _, x := range p {
+		texts[x.Changes[0].Key] = x.Text
+	}
+	assert.Contains(t, texts["per_device_train_batch_size"], "18.57 -> 9.29 GiB, 5.7 GiB to spare.")
+	require.Contains(t, texts, "max_completion_length")
+	assert.NotContains(t, texts["max_completion_length"], "to spare")
+}
+
 func TestAJobsLimitWhileACheckpointIsSaved(t *testing.T) {
 	t.Parallel()
 	p := pageCase(t, "oom_kill/verl-save-checkpoint-cgroup-kill")

@@ -355,7 +355,7 @@ func (r *Request) tell(e *Explanation) string {
 	case l.Budget:
 		s += fmt.Sprintf(" (%s = %s)", l.Key, l.Value)
 	case e.Low > l.Tokens:
-		s += fmt.Sprintf("; the settings allow only %s (%s)", Thousands(l.Tokens), l.How)
+		s += fmt.Sprintf("; more than the %s that the settings allow (%s)", Thousands(l.Tokens), l.How)
 	case l.Samples > 1 && l.Longest > 0:
 		s += fmt.Sprintf(" (micro-batch of %s x %s tokens; the settings allow up to %s)", Thousands(l.Samples), Thousands(n/l.Samples), Thousands(l.Longest))
 	case l.Samples > 1:

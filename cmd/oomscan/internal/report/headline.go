@@ -116,7 +116,7 @@ func leads(r *Report, in *Incident) []string {
 	}
 	out = append(out, requestText(in))
 	if in.Survived {
-		out = append(out, wordSurvived)
+		out = append(out, survivedText(in))
 	}
 	return kept(out, func(s *string) bool { return *s != "" })
 }

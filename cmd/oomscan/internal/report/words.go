@@ -56,7 +56,6 @@ const (
 	wordOthers         = "others"
 	wordNotGPU         = "This is not GPU memory."
 	wordNotProven      = "The log does not prove that memory ran out."
-	wordSurvived       = "The program caught the error and went on."
 	wordOvershot       = "The request alone is larger than the whole card."
 	wordKilled         = "killed"
 	wordNotShown       = "The log does not show what"

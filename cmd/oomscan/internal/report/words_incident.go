@@ -215,6 +215,15 @@ func checkpointText(in *Incident) string {
 	return phaseWords["checkpoint"]
 }
 
+// survivedText says how a run outlived an incident: it caught the error, or a process died without ending it.
+func survivedText(in *Incident) string {
+	died := func(c Consequence) bool { return c.Kind == "process_exit" || c.Kind == "oom_kill" }
+	if in.Kind == "oom_kill" || slices.ContainsFunc(in.Consequences, died) {
+		return "A process died, and the run went on without it or restarted it."
+	}
+	return "The program caught the error and went on."
+}
+
 // lastText says which of several incidents ended the run, empty where that is not known.
 func lastText(r *Report) string {
 	ended := 0
