@@ -31,6 +31,7 @@ func writeProposals(p *page, r *Report, in *Incident, full bool) {
 		if slices.ContainsFunc(in.Proposals[:i], func(y Proposal) bool { return y.Text == x.Text }) {
 			x.Text = "" // said already
 		}
+		x.Text = onInputs(r, x.Text)
 		writeProposal(p, in, &x, i == 0 || full)
 		if i == 0 {
 			writeNextStep(p, nextStep(r, in))

@@ -229,3 +229,24 @@ func TestAProposalWithNothingToTypeNamesTheNextCommand(t *testing.T) {
 		assert.NotContains(t, text(t, r, Style{Width: 100}), wordNext)
 	}
 }
+
+func TestCommandsNameTheInputs(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		inputs []string
+		want   string
+	}{
+		"one":                  {[]string{"train.log"}, "train.log"},
+		"two":                  {[]string{"out/a.err", "b.log"}, "out/a.err b.log"},
+		"too many":             {[]string{"a", "b", "c", "d"}, "LOGS"},
+		"a space":              {[]string{"my log.txt"}, "LOGS"},
+		"stdin":                {[]string{"-"}, "LOGS"},
+		"what a shell expands": {[]string{"a.log", "$(x)"}, "LOGS"},
+	} {
+		r := &Report{}
+		for _, n := range c.inputs {
+			r.Inputs = append(r.Inputs, Input{Name: n})
+		}
+		assert.Equal(t, "oomscan plan "+c.want+" --set a=b", onInputs(r, "oomscan plan LOGS --set a=b"), name)
+	}
+}

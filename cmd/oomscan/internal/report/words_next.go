@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"oomscan/parser/lazyre"
 )
 
 // This file has the commands that confirm a suspicion or find a missing figure.
@@ -52,14 +54,36 @@ func nextOnGPU(r *Report, in *Incident, on string) *check {
 	case cuda && (framework == "torch" || framework == "deepspeed"):
 		return &check{"torch.cuda.memory._record_memory_history()", `At the start, and torch.cuda.memory._dump_snapshot("oom.pickle") where it fails. https://pytorch.org/memory_viz shows which lines of code hold the memory.`}
 	case framework != "" && framework != "unknown" && len(r.Run.Config) == 0:
-		return &check{"oomscan --run-config run.yaml LOGS", "The log prints no settings. With the run's own YAML, the report names the setting to change and its next value."}
+		return &check{onInputs(r, "oomscan --run-config run.yaml "+logs), "The log prints no settings. With the run's own YAML, the report names the setting to change and its next value."}
 	case framework != "" && framework != "unknown":
-		return &check{"oomscan plan LOGS --set KEY=VALUE", "What each phase needs with these settings, and whether a change would fit, before you start the job again."}
+		return &check{onInputs(r, "oomscan plan "+logs+" --set KEY=VALUE"), "What each phase needs with these settings, and whether a change would fit, before you start the job again."}
 	case cuda:
 		return &check{"nvidia-smi --query-gpu=timestamp,memory.used --format=csv --loop=1", on + ", until it fails: whether memory climbs step by step or jumps once."}
 	}
 	return nil
 }
+
+// logs stands for the inputs in a command.
+const logs = "LOGS"
+
+// onInputs puts the inputs' names into a command, where they are few and need no quotes.
+func onInputs(r *Report, command string) string {
+	const few, most = 3, 40
+	var names []string
+	for i := range r.Inputs {
+		if plainName().MatchString(r.Inputs[i].Name) {
+			names = append(names, r.Inputs[i].Name)
+		}
+	}
+	all := strings.Join(names, " ")
+	if len(names) == 0 || len(names) > few || len(names) < len(r.Inputs) || len(all) > most {
+		return command
+	}
+	return strings.Replace(command, " "+logs, " "+all, 1)
+}
+
+// plainName is a path that a shell takes as it is.
+var plainName = lazyre.New(`^[\w./][\w./+=@-]*$`)
 
 // otherMakers are the devices that messages name where there is no CUDA.
 var otherMakers = regexp.MustCompile(`\b(HIP|XPU|NPU|HPU|MPS|TPU|DirectML|OpenCL)\b`)
