@@ -55,7 +55,7 @@ func describe(files []*file, o Overrides) Run {
 	if r.Engine == "" && isServer(r.Framework) {
 		r.Engine = r.Framework
 	}
-	if isServer(r.Framework) {
+	if isServer(r.Framework) || is(r.Application, Application|Engine) {
 		r.settingsFromMessages(files)
 	}
 	r.readCode(files)

@@ -162,7 +162,7 @@ func vllmSizing() []pattern.Pattern {
 			Name:     "vllm.warm_up",
 			Literals: []string{"occurred when warming up"},
 			Expr:     `out of memory occurred when warming up (?<method>sampler|pooler)(?: \(task='[^']{1,40}'\))? with (?<count>\d+) dummy requests`,
-			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "init",
+			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "init", Tells: map[string]string{"max_num_seqs": "count"},
 			Source: "vLLM since 0.8, v1/worker/gpu_model_runner.py",
 			Match: []pattern.Sample{
 				{
