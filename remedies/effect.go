@@ -71,7 +71,7 @@ func (o *outcome) effect(ctx *Context) effect {
 		e.freed = nil // the request may shrink, too: the least that is freed refutes nothing
 	case o.asks == nil && ok && ctx.incident.Kind == parser.GPUOOM:
 		e.enough = truthOf(*e.freed >= short)
-		e.why = fmt.Sprintf("it frees about %s; %s was needed", classifier.GiB(*e.freed), classifier.GiB(short))
+		e.why = fmt.Sprintf("it frees about %s; %s was missing", classifier.GiB(*e.freed), classifier.GiB(short))
 	}
 	return e
 }
@@ -131,7 +131,7 @@ func effectOf(ctx *Context, c *change) effect {
 	e := effect{freed: c.freed}
 	if short, ok := ctx.shortfall(); ok && ctx.incident.Kind == parser.GPUOOM {
 		e.enough = truthOf(*c.freed >= short)
-		e.why = fmt.Sprintf("it frees about %s; %s was needed", classifier.GiB(*c.freed), classifier.GiB(short))
+		e.why = fmt.Sprintf("it frees about %s; %s was missing", classifier.GiB(*c.freed), classifier.GiB(short))
 	}
 	return e
 }
@@ -243,7 +243,7 @@ func cacheEffect(ctx *Context, c *change) effect {
 			return effect{}
 		}
 		gain := int64((to - from) * float64(total))
-		return effect{freed: &gain, enough: truthOf(gain >= short), why: fmt.Sprintf("it adds %s%s, %s was needed", classifier.GiB(gain), by, classifier.GiB(short))}
+		return effect{freed: &gain, enough: truthOf(gain >= short), why: fmt.Sprintf("it adds %s%s, %s was missing", classifier.GiB(gain), by, classifier.GiB(short))}
 	case "double_tp":
 		have := *r.Requested - short
 		if need := *r.Requested / 2; have > 0 && need <= have && !latentAttention(ctx) {

@@ -150,10 +150,10 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		}), `torch.load=torch.load(path, map_location="cpu", mmap=True)`, nil},
 		{"what a card lacks beside its own process is others'", as(run("sglang"), "", "sglang", "Qwen/Qwen2.5-14B-Instruct"), with(fullCard("init", 0.5, "/x/sglang/srt/model_executor/model_runner.py|load_model|", "/x/sglang/srt/layers/linear.py|create_weights|"), func(r *classifier.Root) {
 			r.ProcessBytes, r.Allocated, r.ReservedUnallocated = gibs(12), gibs(11.5), gibs(0.01)
-		}), "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv; kill PID", []string{"--quantization=bitsandbytes"}},
+		}), "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv", []string{"--quantization=bitsandbytes"}},
 		{"a process that the driver tells nothing of fills the card itself", as(run("sglang"), "", "sglang", "Qwen/Qwen2.5-14B-Instruct"), with(fullCard("init", 0.5, "/x/sglang/srt/model_executor/model_runner.py|load_model|", "/x/sglang/srt/layers/linear.py|create_weights|"), func(r *classifier.Root) {
 			r.ProcessBytes, r.ReservedUnallocated = gibs(0), gibs(0.01)
-		}), "--quantization=bitsandbytes", []string{"other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv; kill PID"}},
+		}), "--quantization=bitsandbytes", []string{"other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv"}},
 		{"an evicted pod requests what it used", run("torch"), with(killed("training", "The node was low on resource: memory. Container train was using 61Gi, request is 16Gi"), func(r *classifier.Root) {
 			r.Pattern, r.Fields = "kubernetes.evicted", parser.Fields{"used": itoa(*gibs(61))}
 		}), "resources.requests.memory=68Gi", []string{"resources.limits.memory=96Gi"}},

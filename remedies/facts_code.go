@@ -183,7 +183,7 @@ func evaluating(ctx *Context, _ string) verdict {
 	case ctx.root.Trace == nil:
 		return verdict{}
 	}
-	return verdict{no, "it did not fail in evaluation"}
+	return verdict{no, "this was not an evaluation"}
 }
 
 // keepsOutputs reports whether an evaluation of the script's own joins the outputs that it kept of all batches.

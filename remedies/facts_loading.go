@@ -67,7 +67,7 @@ func adapterSlots(ctx *Context, _ string) verdict {
 // forward pass of the profiling run, in which V0 only counts pictures by sequences, or prompts
 // (vllm/worker/model_runner.py, profile_run; srt/model_executor/model_runner.py, forward_extend).
 func tokenBound(ctx *Context, _ string) verdict {
-	const rows, tokens = "what failed has a row for each sequence", "the size of a step depends on its tokens, not on the number of requests"
+	const rows, tokens = "what failed has a row for each sequence", "a step is sized by its tokens, not by the number of requests"
 	switch {
 	case ctx.stackContains(12, "prompt_logprobs"):
 		return verdict{yes, tokens}

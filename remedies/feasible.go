@@ -35,7 +35,7 @@ func (b *feasibleRange) atMost(f float64, how string) {
 
 // none states that no value works, and what does.
 func (b *feasibleRange) none(key string) string {
-	return fmt.Sprintf("no value of %s works: at least %s for %s, at most %s for %s; more tensor parallelism, quantized weights or a shorter context do",
+	return fmt.Sprintf("no value of %s leaves room for everything: at least %s for %s, at most %s for %s; more tensor parallelism, quantized weights or a shorter context do",
 		key, fraction(math.Ceil(b.low*100)/100), b.lowHow, fraction(math.Floor(b.high*100)/100), b.highHow)
 }
 

@@ -210,7 +210,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		case !found && c.ComputedFrom == "":
 			c.ComputedFrom = usualStep(ctx, p)
 		case found && ok && p.Next == "double_tp" && n < mostSamples:
-			c.ComputedFrom = fmt.Sprintf("to %d if there are as many GPUs (nvidia-smi -L)", 2*n)
+			c.ComputedFrom = fmt.Sprintf("to %d if %[1]d GPUs are free (nvidia-smi -L)", 2*n)
 		}
 		return c, true
 	}
@@ -247,7 +247,7 @@ func usualStep(ctx *Context, p *Parameter) string {
 	case p.Next == "free_card":
 		return "to the number of a card that nvidia-smi shows free"
 	case p.Next == "double_tp":
-		return "to twice what it is now, if there are as many GPUs (nvidia-smi -L)"
+		return "to twice what it is now, if enough GPUs are free (nvidia-smi -L)"
 	case p.Next == "backend_cp":
 		return "to a layout with context parallelism, such as fsdp:d2c2"
 	case p.Next == "backend_tp":

@@ -134,7 +134,7 @@ func TestWhatWasMissingIsTheLeast(t *testing.T) {
 		return in
 	}
 	for name, c := range map[string]struct{ file, want string }{
-		"a share of the card":         {"verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py", "Frees about 5.6 GiB; 1.00 GiB was needed."},
+		"a share of the card":         {"verl/workers/rollout/vllm_rollout/vllm_rollout_spmd.py", "Frees about 5.6 GiB (1.00 GiB was missing)."},
 		"a share of what was free":    {"verl/third_party/vllm/vllm_v_0_6_3/llm.py", "In this vLLM version, it is a share of what was free at the start; the log does not show how much that was."},
 		"a share of what was free, 2": {"verl/third_party/vllm/vllm_v_0_5_4/llm.py", "In this vLLM version, it is a share of what was free at the start; the log does not show how much that was."},
 	} {

@@ -96,14 +96,14 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		return about(*p.FreesBytes) + " less on the node."
 	case p.FreesBytes != nil && fit != "" && ctx.incident.Kind == parser.GPUOOM:
 		short, _ := ctx.lacking()
-		missing := classifier.GiB(short) + " was needed"
+		missing := classifier.GiB(short) + " was missing"
 		if short == ctx.beyond {
-			missing = about(short) + " is needed in all"
+			missing = about(short) + " is missing in all"
 		}
 		if *p.MarginBytes < 0 {
 			missing += ": " + fit
 		}
-		text := about(*p.FreesBytes) + "; " + missing + "."
+		text := about(*p.FreesBytes) + " (" + missing + ")."
 		if o.frees != nil && *o.frees == *p.FreesBytes {
 			text = "at least " + text // the budget's least
 		} else {

@@ -121,6 +121,17 @@ func otherSharedMemory() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "vllm.shm_space",
+			Literals: []string{"Insufficient space in /dev/shm: "},
+			Expr:     `\bInsufficient space in /dev/shm: (?<requested_mib>\d{1,6}) MiB required, (?<free_mib>\d{1,6}) MiB free`,
+			Kind:     parser.SHMExhausted, Role: parser.Evidence, Phase: "init",
+			Source: "vLLM 0.25, distributed/device_communicators/shm_broadcast.py, check_shm_free_space",
+			Match: []pattern.Sample{
+				{Line: `RuntimeError: Insufficient space in /dev/shm: 160 MiB required, 64 MiB free.`, Want: parser.Fields{"requested": "167772160", "free": "67108864"}},
+			},
+			NoMatch: []string{`        f"Insufficient space in /dev/shm: {required} MiB required"`},
+		},
+		{
 			Name:     "shm.enospc",
 			Literals: []string{"/dev/shm"},
 			Expr:     `(?<path>/dev/shm(?:/[^\s'"<>,:]{1,200})?)['"]?:? No space left on device(?: \((?<errno>28)\))?`,

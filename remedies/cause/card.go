@@ -41,7 +41,7 @@ var card = []hypothesis{
 			if in.Idle == nil {
 				return "fragmentation: the allocator's free memory is in pieces that are too small", nil
 			}
-			return "fragmentation: " + gib(in.Idle) + " is reserved but unallocated, in pieces that are too small" + in.lacked("; "), in.Idle
+			return "fragmentation: " + gib(in.Idle) + " is reserved but unused, in pieces that are too small" + in.lacked("; "), in.Idle
 		},
 	},
 	{

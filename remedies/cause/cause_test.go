@@ -504,7 +504,7 @@ func TestAFigureThatSpeaksAgainstACauseExcludesIt(t *testing.T) {
 	assert.Equal(t, "activations", best.ID)
 	require.Len(t, rivals, 1)
 	assert.Equal(t, "fragmentation", rivals[0].ID)
-	assert.Equal(t, []string{"only 307.2 MiB is reserved but unallocated; 2.00 GiB was needed"}, rivals[0].Against[:1])
+	assert.Equal(t, []string{"only 307.2 MiB is reserved but unused; 2.00 GiB was missing"}, rivals[0].Against[:1])
 	assert.Equal(t, "low", rivals[0].Confidence)
 }
 
@@ -550,7 +550,7 @@ func onCards(listed ...Listed) func(in *Input) {
 func TestTheCacheIsSetBesideTheLongestSequence(t *testing.T) {
 	t.Parallel()
 	for want, n := range map[string][2]int64{
-		"the KV cache has room for 37,936 tokens; one sequence may have 65,536": {37936, 65536},
+		"the KV cache has room for 37,936 tokens; one sequence may have up to 65,536": {37936, 65536},
 		"the engine's share of the GPU leaves too little for the KV cache":      {0, 65536},
 	} {
 		in := failure("gpu", "init", func(in *Input) { in.NoRoomForCache, in.CacheTokens, in.PlannedTokens = true, n[0], n[1] })
@@ -601,15 +601,15 @@ func TestFragmentationNeedsMoreThanAPeaksSlack(t *testing.T) {
 func TestFragmentationIsNamedAndRuledOutByTheSameFigures(t *testing.T) {
 	t.Parallel()
 	for idle, want := range map[float64]string{
-		.3:  "only 307.2 MiB is reserved but unallocated; 2.00 GiB was needed",
+		.3:  "only 307.2 MiB is reserved but unused; 2.00 GiB was missing",
 		2.5: "", // with what is free, it could hold the request
 		3.5: "", // it could hold the request
 		12:  "",
 	} {
 		in := failure("gpu", "rollout", func(in *Input) { in.Idle = bytes(idle) })
 		assert.Equal(t, want, NotFragmented(in))
-		assert.Equal(t, idle == 12, Fragmented(in) == "12.00 GiB is reserved but unallocated, and 2.00 GiB of the 3.00 GiB requested was missing")
-		assert.Equal(t, idle == 3.5, UsualReserve(in) == "only 3.50 GiB of 80.00 GiB is reserved but unused, as at any peak")
+		assert.Equal(t, idle == 12, Fragmented(in) == "12.00 GiB is reserved but unused, and 2.00 GiB of the 3.00 GiB requested was missing")
+		assert.Equal(t, idle == 3.5, UsualReserve(in) == "an unused reserve of 3.50 GiB is normal on a GPU of 80.00 GiB")
 	}
 }
 

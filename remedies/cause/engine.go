@@ -25,7 +25,7 @@ var engines = []hypothesis{
 		},
 		figure: func(in *Input) (string, *int64) {
 			if in.CacheTokens > 0 && in.CacheTokens < in.PlannedTokens {
-				return fmt.Sprintf("the KV cache has room for %s tokens; one sequence may have %s", memory.Thousands(in.CacheTokens), memory.Thousands(in.PlannedTokens)), in.Requested
+				return fmt.Sprintf("the KV cache has room for %s tokens; one sequence may have up to %s", memory.Thousands(in.CacheTokens), memory.Thousands(in.PlannedTokens)), in.Requested
 			}
 			if in.CacheBlocks > 0 && in.CacheBlocks < in.PlannedSequences {
 				return fmt.Sprintf("the cache has %s Mamba blocks, one per sequence; max_num_seqs is %s", memory.Thousands(in.CacheBlocks), memory.Thousands(in.PlannedSequences)), nil

@@ -16,7 +16,7 @@ func Fragmented(in *Input) string {
 	if *in.Idle < *in.Total/10 && (in.Phase == "checkpoint" || *in.Idle/10 < *in.Requested && (in.Free == nil || *in.Free < *in.Requested)) {
 		return "" // a checkpoint gathers many such pieces and keeps them
 	}
-	return gib(in.Idle) + " is reserved but unallocated" + in.lacked(", and ")
+	return gib(in.Idle) + " is reserved but unused" + in.lacked(", and ")
 }
 
 // lacked states what was missing after a comma or the like: the figure to compare an unused reserve with.
@@ -36,13 +36,13 @@ func NotFragmented(in *Input) string {
 	if in.Idle == nil || Fragmented(in) != "" {
 		return ""
 	}
-	idle := "only " + gib(in.Idle) + " is reserved but unallocated; "
+	idle := "only " + gib(in.Idle) + " is reserved but unused; "
 	if *in.Idle == 0 {
-		idle = "nothing is reserved but unallocated; "
+		idle = "nothing is reserved but unused; "
 	}
 	switch missing, ok := in.missing(); {
 	case ok && *in.Idle < missing:
-		return idle + in.shown(missing) + " was needed"
+		return idle + in.shown(missing) + " was missing"
 	case !ok && in.Requested != nil && *in.Idle < *in.Requested:
 		return idle + gib(in.Requested) + " was requested"
 	}
@@ -55,7 +55,7 @@ func UsualReserve(in *Input) string {
 	switch {
 	case in.Idle == nil || in.Total == nil || in.Requested == nil || Fragmented(in) != "" || NotFragmented(in) != "":
 	case *in.Idle < *in.Total/usual:
-		return "only " + gib(in.Idle) + " of " + gib(in.Total) + " is reserved but unused, as at any peak"
+		return "an unused reserve of " + gib(in.Idle) + " is normal on a GPU of " + gib(in.Total)
 	case in.Phase == "checkpoint", gathers(in) != "" && *in.Idle < 2**in.Requested:
 		return "this step makes many such allocations, more than the unused reserve of " + gib(in.Idle) + " holds"
 	}

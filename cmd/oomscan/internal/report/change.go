@@ -187,6 +187,9 @@ func writeChange(p *page, c *Change, above []string) []string {
 	} else if c.From != nil {
 		note = wordWas + shortened(*c.From, 40)
 	}
+	if removes(c) {
+		note = "" // the comment says it
+	}
 	lines := strings.Split(strings.TrimRight(c.Snippet, "\n"), "\n")
 	switch {
 	case c.Key == "" && c.Snippet == "":
@@ -221,6 +224,9 @@ func writeChange(p *page, c *Change, above []string) []string {
 	}
 	return nil
 }
+
+// removes reports whether a change takes an argument out.
+func removes(c *Change) bool { return strings.HasPrefix(c.Snippet, "# remove ") }
 
 // unset reports whether a value means that nobody set it.
 func unset(value string) bool { return value == "None" || value == "null" || value == "" }

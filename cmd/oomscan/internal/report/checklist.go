@@ -128,6 +128,8 @@ func inShort(g *glyphs, c *Change) []span {
 	switch {
 	case c.To == nil || *c.To == c.Snippet || len(*c.To) > most || c.From != nil && len(*c.From) > most:
 		return nil
+	case removes(c):
+		return []span{{plain, ": "}, {good, strings.TrimPrefix(c.Snippet, "# ")}}
 	case c.Syntax == "flag" && strings.HasPrefix(c.Snippet, "-") && (c.From == nil || isSwitch(*c.From)):
 		return []span{{plain, ": "}, {good, c.Snippet}} // a switch takes no value
 	case c.Key != "" && (c.From == nil || isSwitch(*c.From)):
@@ -164,6 +166,7 @@ func writeFolded(p *page, items []folded) {
 			reasons = append(reasons, x.why)
 		}
 		title, _, _ := strings.Cut(x.title, " (")
+		title, _, _ = strings.Cut(title, ", and ")
 		titles[x.why] = append(titles[x.why], inSentence(title))
 	}
 	at := block{indent: 5, hang: itemIndent}

@@ -151,7 +151,12 @@ func lastPart(key string) string {
 			return key
 		}
 	}
-	return key[strings.LastIndexByte(key, '.')+1:]
+	last := strings.LastIndexByte(key, '.')
+	switch key[last+1:] {
+	case "enabled", "enable", "device", "size", "mode": // these say nothing alone
+		last = strings.LastIndexByte(key[:last], '.')
+	}
+	return key[last+1:]
 }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }

@@ -34,8 +34,8 @@ const (
 	wordNext           = "Next: "
 	wordByDefault      = " by default"
 	wordRecent         = " in recent versions"
-	wordRecentDefault  = "# default in recent versions: "
-	wordDefault        = "# default: "
+	wordRecentDefault  = "# not in the log; recent default: "
+	wordDefault        = "# not in the log; default: "
 	wordWas            = "# was "
 	wordNow            = "now "
 	wordProcess        = "process"
@@ -120,7 +120,7 @@ var consequenceWords = map[string]string{
 
 // manyFollowed name what followed more than once, where that is more than the same word with a number. Several lines may be
 // about one process.
-var manyFollowed = map[string]string{"oom_kill": "reports of killed processes", "process_exit": "reports of exited processes", "exception": "exceptions"}
+var manyFollowed = map[string]string{"oom_kill": "kills logged %s times", "process_exit": "process exits logged %s times", "exception": "exceptions logged %s times"}
 
 // killers name who kills for memory; see classifier.Kill.
 var killers = map[string]string{

@@ -77,7 +77,7 @@ func TestWhatBelongsToAKillIsNotWhatFollowed(t *testing.T) {
 		"another process":            {kill(&pid, Consequence{Kind: "oom_kill", File: "a.log", Line: 12, Message: "1015 Killed"}), []string{"afterwards", "a process was killed (line"}, []string{"same kill"}},
 		"a death before the report":  {kill(nil, Consequence{Kind: "process_exit", File: "a.log", Line: 4, Message: "The actor died"}), []string{"before it", "a process exited (line"}, []string{"afterwards"}},
 		"a death in another log":     {kill(nil, Consequence{Kind: "process_exit", File: "b.log", Line: 4, Message: "The actor died"}), []string{"afterwards", "a process exited (b.log:4"}, []string{"before it"}},
-		"several lines about deaths": {kill(nil, Consequence{Kind: "process_exit", File: "a.log", Line: 12, Count: 2}), []string{"reports of exited processes"}, []string{"processes ended"}},
+		"several lines about deaths": {kill(nil, Consequence{Kind: "process_exit", File: "a.log", Line: 12, Count: 2}), []string{"process exits logged"}, []string{"processes ended"}},
 	} {
 		for _, w := range c.want {
 			assert.Contains(t, plainSpaces(c.got), w, name)
@@ -106,8 +106,8 @@ func TestADefaultIsNoFactOfTheRun(t *testing.T) {
 	t.Parallel()
 	to := "0.9"
 	for from, want := range map[string]string{
-		"0.83 by default: + 0.07":                    "# default: 0.83",
-		"0.83 by default in recent versions: + 0.07": "# default in recent versions: 0.83",
+		"0.83 by default: + 0.07":                    "# not in the log; default: 0.83",
+		"0.83 by default in recent versions: + 0.07": "# not in the log; recent default: 0.83",
 	} {
 		c := remedies.Change{Key: "--mem-fraction-static", To: &to, Snippet: "--mem-fraction-static 0.9", Syntax: "flag", ComputedFrom: from}
 		in := Incident{Verdict: "memory", Kind: "kv_cache", Resource: "gpu", Proposals: []Proposal{{Changes: []Change{c}}}, Remedies: []Remedy{{ID: "a"}}}

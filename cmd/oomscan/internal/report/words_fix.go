@@ -56,6 +56,7 @@ func firstStep(in *Incident) string {
 	x.Changes = x.Changes[:min(1, len(x.Changes))] // the others stand above
 	fix := inSentence(fixOf(&x))
 	switch {
+	case len(x.Changes) > 0 && removes(&x.Changes[0]):
 	case typed && sure:
 		fix = "fix " + fix
 	case typed:

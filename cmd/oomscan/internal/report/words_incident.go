@@ -14,7 +14,7 @@ func followedText(kind string, n int) string {
 	case n == 1:
 		return named(consequenceWords, kind)
 	case many != "":
-		return grouped(n) + string(nbsp) + many
+		return fmt.Sprintf(many, grouped(n))
 	}
 	return fmt.Sprintf("%s %s times", named(consequenceWords, kind), grouped(n))
 }
