@@ -551,7 +551,7 @@ func TestTheCacheIsSetBesideTheLongestSequence(t *testing.T) {
 	t.Parallel()
 	for want, n := range map[string][2]int64{
 		"the KV cache has room for 37,936 tokens; one sequence may have up to 65,536": {37936, 65536},
-		"the engine's share of the GPU leaves too little for the KV cache":      {0, 65536},
+		"the engine's share of the GPU leaves too little for the KV cache":            {0, 65536},
 	} {
 		in := failure("gpu", "init", func(in *Input) { in.NoRoomForCache, in.CacheTokens, in.PlannedTokens = true, n[0], n[1] })
 		best, _ := Rank(in)
