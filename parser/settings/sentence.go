@@ -8,7 +8,7 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// sentences are messages in which a program names the sizes of its batches but not the settings.
+// sentences are messages that describe settings without their names.
 var sentences = []struct {
 	literal string
 	expr    func() *regexp.Regexp
@@ -18,6 +18,8 @@ var sentences = []struct {
 	{"micro-batch / rank: ", lazyre.New(`micro-batch / rank: ([0-9]{1,9}) x ([0-9]{1,9}) = `), []string{"device_batch_size", "max_seq_len"}},
 	// ms-swift (swift/utils/env.py)
 	{"Setting max_pixels: ", lazyre.New(`Setting max_pixels: ([0-9]{1,9})\b`), []string{"max_pixels"}},
+	// TorchTitan (torchtitan/distributed/activation_checkpoint.py)
+	{string(recomputes), lazyre.New(`Applied ([a-z_]{1,20}) activation checkpointing to the model`), []string{"activation_checkpoint.mode"}},
 	// fairseq (fairseq_cli/train.py)
 	{"max tokens per ", lazyre.New(`max tokens per (?:GPU|device) = (\w{1,20}) and (?:max sentences|batch size) per (?:GPU|device) = (\w{1,20})`), []string{"max_tokens", "max_sentences"}},
 }

@@ -20,7 +20,7 @@ func Worth(text []byte) bool {
 	if bytes.IndexByte(text, '=') >= 0 {
 		return true
 	}
-	if bytes.Contains(text, batchSize) {
+	if bytes.Contains(text, batchSize) || bytes.Contains(text, recomputes) {
 		return true
 	}
 	if text[0] == '#' || text[0] == '$' || sectionShape(text) || bytes.HasPrefix(bytes.TrimLeft(text, " "), directive) {
@@ -36,10 +36,11 @@ func Worth(text []byte) bool {
 }
 
 var (
-	batchSize = []byte("batch size ")
-	dots      = []byte("....")
-	dashes    = []byte("--")
-	bar       = []byte(" | ")
+	batchSize  = []byte("batch size ")
+	recomputes = []byte("activation checkpointing to ")
+	dots       = []byte("....")
+	dashes     = []byte("--")
+	bar        = []byte(" | ")
 
 	// progressBar occurs in every line of tqdm; there are many, without settings.
 	progressBar = []byte("%|")
