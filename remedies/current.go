@@ -41,6 +41,9 @@ func currentValue(ctx *Context, names *naming, p *Parameter) current {
 			if names.flags && c.syntax == "yaml" && len(split(c.key)) == 1 {
 				c.key, c.syntax = "--"+c.key, "flag"
 			}
+			if names.path != "" && c.syntax == "flag" {
+				c.key, c.syntax = names.path+plain(c.key), "yaml"
+			}
 			return c
 		}
 	}

@@ -141,7 +141,7 @@ func engineAwake(ctx *Context) truth {
 	switch {
 	case engineComes(ctx):
 		return no
-	case ctx.phase == "init", ctx.phase == "rollout", ctx.phase == "weight_update":
+	case ctx.phase == "init", ctx.phase == "rollout", ctx.phase == "weight_update" && !summons(ctx):
 		return yes
 	}
 	if ctx.is("engine_process") {
@@ -160,6 +160,12 @@ func engineAwake(ctx *Context) truth {
 		return no
 	}
 	return -sleeps
+}
+
+// summons reports whether FSDP gathers all parameters to hand them to an engine, which verl does before it wakes it
+// (verl/workers/sharding_manager/fsdp_vllm.py, __enter__).
+func summons(ctx *Context) bool {
+	return ctx.phase == "weight_update" && ctx.stackContains(engineDepth, "summon_full_params", "_unshard_params")
 }
 
 // enginesLater lists the programs that start their engine after loading the trainer's model (trl/trainer/grpo_trainer.py, __init__;

@@ -40,6 +40,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return verdict{truthOf(ctx.phase == w), "it failed in " + phaseNames([]string{ctx.phase})}
 		}},
+		"zero0":  {"ZeRO is off", "ZeRO is on", zero0},
 		"since":  {"version %s or later", "a version before %s", since},
 		"before": {"a version before %s", "version %s or later", func(ctx *Context, w string) verdict { v := since(ctx, w); return verdict{-v.truth, v.why} }},
 		"dated_before": {"a log from before %s", "a log from %s or later", func(ctx *Context, w string) verdict {
@@ -175,6 +176,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"recompute_switch": {"the model has a switch for recomputation", "no such switch is known", hasSwitch},
 		"library_model":    {"a script uses a library's model", "no script with a library's model", libraryModel},
 		"vae":              {"it failed in the VAE", "not in the VAE", vae},
+		"summons": {"a trainer gathers its whole model to hand it to the engine", "no trainer gathers its whole model", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(summons(ctx)), "the whole model is gathered before the engine wakes"}
+		}},
 		"engine_wakes": {"the engine failed when it woke", "the engine did not fail when it woke", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.stackContains(engineDepth, wakes...)), "the engine sleeps already: it failed when it woke"}
 		}},

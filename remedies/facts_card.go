@@ -171,6 +171,9 @@ func sharesCard(ctx *Context, _ string) verdict {
 		if f, t := ctx.settings.flag("use_vllm"); t == no || t == unknown && f.key == "" && ctx.run.Engine == "" && ctx.settings.has("per_device_train_batch_size") && !ctx.settings.has("vllm_mode") {
 			return verdict{no, "the trainer itself generates"}
 		}
+		if f, ok := ctx.settings.find("vllm_device", true); ok && strings.Contains(f.value.Value, ":") { // before 0.16, never the trainer's
+			return verdict{no, f.key + " is " + f.value.Value}
+		}
 		return ctx.compare(condition{key: "vllm_mode", op: "=", value: "colocate"})
 	case "areal": // "sglang:d4+fsdp:d4" has cards for each, "sglang:d4|fsdp:d4" the same for both
 		switch f, _ := ctx.settings.find("allocation_mode", true); {

@@ -70,6 +70,16 @@ func dynamicBatch(ctx *Context, _ string) verdict {
 // samplesByDefault lists the programs that divide batches into micro-batches by tokens only if set to.
 var samplesByDefault = []string{"verl", "openrlhf", "slime", "relax"}
 
+// zero0 reports whether the run's settings turn ZeRO off.
+func zero0(ctx *Context, _ string) verdict {
+	for _, name := range zeroStage {
+		if f, ok := ctx.settings.find(name, true); ok && equal(f.value.Value, "0") {
+			return verdict{yes, f.key + " is 0, without ZeRO"}
+		}
+	}
+	return verdict{}
+}
+
 // zero3 reports whether the run's settings ask for ZeRO stage 3, by its number or by the name of a configuration.
 func zero3(ctx *Context, _ string) verdict {
 	if n, ok := ctx.settings.integer(zeroStage...); ok {
@@ -88,11 +98,17 @@ func zero3(ctx *Context, _ string) verdict {
 	return verdict{truthOf(containsAny(name, []string{"z3", "zero3", "zero_3", "stage3"})), fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
 }
 
+// alwaysShard lists programs that split the model over the GPUs, whatever their settings.
+var alwaysShard = []string{"prime_rl", "skyrl", "easyr1"}
+
 // unsharded reports whether several GPUs train without splitting the model.
 func unsharded(ctx *Context, _ string) verdict {
 	n, ok := ctx.gpus()
-	if programOf(ctx.run).ID == "prime_rl" {
-		return verdict{no, "prime-rl splits the model over all GPUs"}
+	if p := programOf(ctx.run); slices.Contains(alwaysShard, p.ID) {
+		return verdict{no, p.Name + " splits the model over all GPUs"}
+	}
+	if v := ctx.holds("zero0"); ok && n > 1 && v.truth == yes {
+		return v
 	}
 	if b := ctx.run.Backend; ok && n > 1 && (b == "" || b == "ddp") && isSet(ctx, "deepspeed").truth != yes && isSet(ctx, "fsdp").truth != yes && isSet(ctx, "zero_stage").truth != yes && !ctx.stackContains(engineDepth, "fsdp", "fully_shard") {
 		return verdict{yes, fmt.Sprintf("nothing splits the model over the %d GPUs", n)}

@@ -30,12 +30,14 @@ type naming struct {
 	defaults  bool           // what the run does not set is as the guide's program has it by default
 	own       bool           // the guide is that of the run's program
 	flags     bool           // the run writes as flags what the guide writes in YAML
+	path      string         // the run writes in YAML, below this, what the guide writes as flags
 }
 
 func namingOf(ctx *Context, g *Guide) *naming {
 	p := programOf(ctx.run)
 	n := &naming{lastWords: map[string]int{}, defaults: p.Guide == g.ID && (p.Is(classifier.Engine) || p.NoTorch) || g.ID == "jax", own: p.Guide == g.ID}
 	mixed, asFlags, inYAML := false, 0, 0
+	paths := map[string]int{}
 	seen := map[string]bool{}
 	for i := range g.Items {
 		for j := range g.Items[i].Parameters {
@@ -50,6 +52,9 @@ func namingOf(ctx *Context, g *Guide) *naming {
 				} else {
 					inYAML++
 				}
+			}
+			if f, ok := ctx.settings.find(p.Key, true); ok && p.Surface == "flag" {
+				paths[f.key[:strings.LastIndexByte(f.key, '.')+1]]++
 			}
 			for _, sp := range p.Spellings {
 				switch {
@@ -67,6 +72,9 @@ func namingOf(ctx *Context, g *Guide) *naming {
 		n.era = ""
 	}
 	n.flags = asFlags > 1 && inYAML == 0
+	if len(paths) == 1 {
+		n.path = slices.Collect(maps.Keys(paths))[0]
+	}
 	return n
 }
 
@@ -97,10 +105,14 @@ func alike(changes []change) []change {
 	path := changes[i].Key[:strings.LastIndexByte(changes[i].Key, '.')+1]
 	for j := range changes {
 		c := &changes[j]
-		if c.Syntax != "flag" || c.From != nil {
+		if c.From != nil || c.Syntax != "flag" && c.Key != path+plain(c.parameter.Key) {
 			continue
 		}
-		c.Key, c.Syntax = path+plain(c.Key), changes[i].Syntax
+		name := c.Key
+		if s := slices.IndexFunc(changes[i].parameter.Spellings, func(s Spelling) bool { return lastWord(s.Key) == lastWord(changes[i].Key) }); s >= 0 && s < len(c.parameter.Spellings) {
+			name = c.parameter.Spellings[s].Key // of the same program
+		}
+		c.Key, c.Syntax = path+plain(name), changes[i].Syntax
 		if c.To != nil && c.Snippet != "" {
 			c.Snippet = snippet(&c.Change, false)
 		}

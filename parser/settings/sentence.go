@@ -20,6 +20,8 @@ var sentences = []struct {
 	{"Setting max_pixels: ", lazyre.New(`Setting max_pixels: ([0-9]{1,9})\b`), []string{"max_pixels"}},
 	// TorchTitan (torchtitan/distributed/activation_checkpoint.py)
 	{string(recomputes), lazyre.New(`Applied ([a-z_]{1,20}) activation checkpointing to the model`), []string{"activation_checkpoint.mode"}},
+	// prime-rl (src/prime_rl/trainer/model.py)
+	{"activation checkpointing (", lazyre.New(`Applied activation checkpointing \(freq=([0-9]{1,4})\b`), []string{"trainer.model.ac.freq"}},
 	// fairseq (fairseq_cli/train.py)
 	{"max tokens per ", lazyre.New(`max tokens per (?:GPU|device) = (\w{1,20}) and (?:max sentences|batch size) per (?:GPU|device) = (\w{1,20})`), []string{"max_tokens", "max_sentences"}},
 }

@@ -295,8 +295,8 @@ func TestForms(t *testing.T) {
 			name: "sizes in a sentence",
 			log: " | > batch_size: 48\nmax tokens per GPU = 4096 and max sentences per GPU = None\n" +
 				"Tokens / micro-batch: 524,288\nmax tokens per GPU reached\n" +
-				"[titan] 2025-09-08 11:30:14,567 - root - INFO - Applied full activation checkpointing to the model\nno activation checkpointing to speak of",
-			want: []string{"pairs batch_size=48", "pairs max_tokens=4096", "pairs max_sentences=None", "pairs activation_checkpoint.mode=full"},
+				"[titan] 2025-09-08 11:30:14,567 - root - INFO - Applied full activation checkpointing to the model\n04:11:10 INFO Applied activation checkpointing (freq=2)\nno activation checkpointing to speak of",
+			want: []string{"pairs batch_size=48", "pairs max_tokens=4096", "pairs max_sentences=None", "pairs activation_checkpoint.mode=full", "pairs trainer.model.ac.freq=2"},
 		},
 		{
 			name: "command behind a label",

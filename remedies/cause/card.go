@@ -162,7 +162,7 @@ func LoadsCheckpoint(in *Input) string {
 // ontoFirstCard reports that one of several processes loads a checkpoint onto the first card but holds little of it. The
 // memory missing from the message belongs to the other ranks, which load theirs onto the same card.
 func ontoFirstCard(in *Input) string {
-	if in.GPUs < 2 || in.Device == nil || *in.Device != 0 || in.Allocated == nil || in.Total == nil || *in.Allocated > *in.Total/2 || readsCheckpoint(in) == "" || outsideOfPyTorch(in) == "" {
+	if in.GPUs < 2 || in.Device == nil || *in.Device != 0 || in.Allocated == nil || in.Total == nil || *in.Allocated > *in.Total/2 || readsCheckpoint(in) == "" || outsideOfPyTorch(in) == "" && (in.Rank == nil || int64(*in.Rank)%in.GPUs == 0) {
 		return ""
 	}
 	return fmt.Sprintf("%d processes read a checkpoint, this one onto card 0, of which it holds %s", in.GPUs, gib(in.Allocated))

@@ -237,7 +237,7 @@ func moreThanAShare(in *Input) string {
 // wholeStates reports that one of several GPUs holds almost all of the model's states at the optimizer's step.
 func wholeStates(in *Input) string {
 	p := in.Parameters.Value
-	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.passes(40, "deepspeed/runtime/zero") || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
+	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.passes(40, "deepspeed/runtime/zero", "critic") || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
 		return ""
 	}
 	if least, _ := in.states(p); in.Backend == "deepspeed" && least > *in.Allocated*4/5 {
