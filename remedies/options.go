@@ -111,6 +111,9 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 		if o.lever == "share-down" && best.ID == "foreign_process" && !o.beside {
 			o.class = max(o.class, withoutValue) // it leaves the cause where it is
 		}
+		if o.class == fits && best.ID == "checkpoint_gather" && slices.Contains(onStates, o.lever) {
+			o.class = mayFit // not what the save adds
+		}
 		if slices.Contains(dearest, o.lever) && o.place > 0 {
 			o.class, o.supported = max(o.class, unknownNow), false
 		}
@@ -118,7 +121,9 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 			o.class = fits // an engine that starts needs what it plans for, no margin
 		}
 		inWords := o.class == withoutValue && len(o.Changes) > 0 && o.Changes[0].To != nil
-		if o.place == 0 && (o.class == unknownNow && best.Confidence == "high" || inWords && !guess) {
+		switchedOn := o.lever == "recompute" && best.ID == "activations" && len(o.Changes) > 0 && o.Changes[0].Syntax != "python" &&
+			!slices.ContainsFunc(all, func(p option) bool { return p.lever == o.lever && p.class < o.class }) // the run's own switch
+		if (o.place == 0 || switchedOn) && o.class == unknownNow && best.Confidence == "high" || o.place == 0 && inWords && !guess {
 			o.class = mayFit // what attacks a cause that is proved comes first, set or not
 		}
 		options = append(options, o)

@@ -324,6 +324,14 @@ func sizeOf(s *memory.Setup, resource string) memory.Opt[int64] {
 	return s.CardBytes
 }
 
+// shrinksMore reports whether what other layers keep shrinks with the failed request.
+func (o *outcome) shrinksMore(ctx *Context) bool { return o.asks != nil && ctx.amongActivations() }
+
+// amongActivations reports whether the request is a layer's activations, in a pass that keeps those of other layers.
+func (ctx *Context) amongActivations() bool {
+	return len(ctx.request) > 0 && ctx.request[0].What == "activations" && slices.Contains([]string{"forward", "backward", "training"}, ctx.phase) && !ctx.work.untrained()
+}
+
 // lessActivations returns the least that activations of a smaller micro-batch free, if the failed one's tokens are known.
 func (o *outcome) lessActivations(ctx *Context) int64 {
 	phases := failedPhases(ctx)

@@ -31,6 +31,27 @@ const mostProposals = 5
 // fewProposals is how many are enough to choose from. With fewer, items against the cause's rivals are alternatives.
 const fewProposals = 2
 
+// threeProposals is how many proposals a page shows at a glance.
+const threeProposals = 3
+
+// onStates lists levers that make room for anything in a training step.
+var onStates = []string{"shard", "optimizer-offload", "param-offload", "train-tp"}
+
+// ofBatches lists causes that grow with the batch. Where few levers are left against one, less states make room for it.
+var ofBatches = []string{"activations", "attention_scores", "logits", "entropy_chain", "one_long_sample", "budget_not_binding", "moe_imbalance", "pipeline_in_flight"}
+
+// largeStates reports whether a rank's part of the states may be more than what is missing and a twentieth of the card: not that of a
+// small model, nor of a script that may train anything.
+func largeStates(ctx *Context) bool {
+	p := nominalParameters(ctx).Value
+	short, _ := ctx.lacking()
+	if p <= 0 {
+		return !slices.Contains([]string{"", "torch", "lightning", "jax"}, programOf(ctx.run).ID)
+	}
+	gpus, _ := ctx.gpus()
+	return 16*(min(p, mostParameters)/max(gpus, 1)) > max(short, deref(ctx.root.Total)/20)
+}
+
 // proposalsFor makes the proposals against a cause from the items of the lists and from the fixes that no list has. It leaves
 // out items that this run rules out or that do nothing against the cause. If the cause is a guess, items with evidence come
 // first and other items last. If nothing attacks the cause, it takes items against the next rival.
@@ -56,10 +77,22 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 			}
 		}
 	}
+	if slices.Contains(ofBatches, best.ID) && largeStates(ctx) {
+		for _, o := range optionsFor(onStates, best, items, all) {
+			if o.class <= unknownNow && len(out) < threeProposals && slices.Contains(onStates, o.lever) && !slices.ContainsFunc(out, func(p option) bool { return p.lever == o.lever }) {
+				o.class = unknownNow // after what attacks the cause
+				out = append(out, o)
+			}
+		}
+	}
 	slices.SortStableFunc(out, func(a, b option) int { return a.class - b.class })
 	out = withValues(enough(out))
 	if set, ok := smallestSet(ctx, out); ok {
-		out = slices.Insert(out, 0, set)
+		at := 0
+		if strings.Contains(set.lever, "length") { // a change of the task comes after what may be enough without one
+			at = max(0, slices.IndexFunc(out, func(o option) bool { return o.class == tooLittle }))
+		}
+		out = slices.Insert(out, at, set)
 		out = out[:min(len(out), mostProposals)]
 	}
 	return out

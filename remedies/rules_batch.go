@@ -22,6 +22,9 @@ func (q *paramQuery) halvings() (k int, how string) {
 		return 1, ""
 	}
 	const small = 50
+	if q.amongActivations() {
+		return 1, "what other layers keep shrinks with it, so halve once"
+	}
 	if r.Total != nil && *r.Requested < *r.Total/small {
 		return 1, "the request is less than a fiftieth of the card, which is simply full, so halve once"
 	}
@@ -60,7 +63,7 @@ func times(k int) string {
 // sample to be left. The second result is false if that is unknown.
 func (q *paramQuery) halvingsAtFullLength(key string) (k int, asks int64, ok bool) {
 	l, r := q.limit, q.root
-	if l == nil || l.Budget || l.Samples < 2 || !sameKey(l.Key, key) || len(q.request) == 0 || q.request[0].High <= 0 || r.Free == nil || *r.Free <= 0 {
+	if l == nil || l.Budget || l.Samples < 2 || q.amongActivations() || !sameKey(l.Key, key) || len(q.request) == 0 || q.request[0].High <= 0 || r.Free == nil || *r.Free <= 0 {
 		return 0, 0, false
 	}
 	full := float64(*r.Requested) / float64(q.request[0].High) * float64(l.Tokens)

@@ -148,7 +148,7 @@ func budgetPacked(q *paramQuery, n int64) proposedValue {
 func (q *paramQuery) fits() (tokens int64, how string, ok bool) {
 	list := q.request
 	r := q.root
-	if len(list) == 0 || list[0].Low <= 0 || list[0].Over || r.Free == nil || *r.Free <= 0 || *r.Free >= *r.Requested {
+	if len(list) == 0 || list[0].Low <= 0 || list[0].Over || q.amongActivations() || r.Free == nil || *r.Free <= 0 || *r.Free >= *r.Requested {
 		return 0, "", false
 	}
 	if l := q.limit; l == nil || !sameKey(l.Key, q.p.Key) {

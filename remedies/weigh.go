@@ -32,13 +32,14 @@ func (o *option) weigh(ctx *Context, result *outcome, e effect) {
 		switch {
 		case left >= 0:
 			p.MarginBytes = &left
+		case result.shrinksMore(ctx): // its own size refutes nothing
 		case p.Fits == nil || !*p.Fits: // what is said to fit by the printed figures' last digits leaves nothing over
 			is := false
 			p.MarginBytes, p.Fits = &left, &is
 		}
 	}
 	switch r := ctx.root; {
-	case result.worst != nil && r.Free != nil:
+	case result.worst != nil && r.Free != nil && (*result.worst <= *r.Free || !result.shrinksMore(ctx)):
 		is := *result.worst <= *r.Free
 		p.FitsWorstCase = &is
 		if result.tokens > 0 {
@@ -324,7 +325,7 @@ func lessIsNotEnough(ctx *Context, changes []Change) string {
 	larger.To = &value
 	o := outcomeOf(ctx, []Change{larger})
 	switch {
-	case o.asks == nil:
+	case o.asks == nil, o.shrinksMore(ctx):
 		return ""
 	case *o.asks > *r.Free:
 		return fmt.Sprintf("%s would still ask for %s.", value, classifier.GiB(*o.asks))
