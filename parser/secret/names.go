@@ -28,6 +28,7 @@ var modelWords = []string{
 // keyParts are parts of a name that make it a credential's.
 var keyParts = []string{
 	"password", "passwd", "passphrase", "secret", "credential", "apikey", "api_key", "access_key", "private_key", "authorization",
+	"client_key", "sshpass", "become_pass", "storepass", "cli_auth",
 }
 
 // Key reports whether a setting or variable of this name is a credential: "HF_TOKEN", "--api-key",
@@ -48,8 +49,19 @@ func Key(name string) bool {
 		return endsWithAny(word, keyWords) || upper && !endsWithAny(word, modelWords)
 	}
 	_, pass := lastWord(last, "pass")
-	_, pwd := lastWord(last, "pwd")
-	return last == "cookie" || last == "set_cookie" || pwd && !upper || pass && upper || strings.HasPrefix(last, "aws_") && strings.Contains(last, "key")
+	user, pwd := lastWord(last, "pwd")
+	return last == "cookie" || last == "set_cookie" || pwd && (!upper || user != "") || pass && upper || strings.HasPrefix(last, "aws_") && strings.Contains(last, "key")
+}
+
+// mayBeKey reports whether a setting of this name is a credential if its value looks like one: any token or key but a
+// model's.
+func mayBeKey(name string) bool {
+	last := snake(strings.TrimLeft(name[strings.LastIndexByte(name, '.')+1:], "-+"))
+	word, ok := lastWord(last, "token")
+	if !ok {
+		word, ok = lastWord(last, "key")
+	}
+	return ok && (word == "" || !endsWithAny(word, modelWords))
 }
 
 // snake converts a name to snake case: "account_key" for "AccountKey" and "account-key".

@@ -1,9 +1,10 @@
 // Package secret finds credentials in text and masks them, so that no token, key or password in a log gets into a report.
 //
 // It recognizes issued credentials by the prefixes that their issuers document for scanners, and others by the names of
-// their variables. It ignores text that only looks random, because readers of a log need commit hashes, Ray's ids and
-// checksums. Therefore it does not use the rules of repository scanners such as gitleaks: those rely on entropy, expect
-// exact lengths where a log may cut or wrap, and come with a configuration language.
+// their variables. Any other long run of random letters and digits of both cases is masked too. It keeps what has one
+// case, because readers of a log need commit hashes, Ray's ids and checksums. Therefore it does not use the rules of
+// repository scanners such as gitleaks: those rely on entropy, expect exact lengths where a log may cut or wrap, and come
+// with a configuration language.
 package secret
 
 import (
@@ -39,7 +40,7 @@ func Text(text string) string {
 			})
 		}
 	}
-	return maskNamed(maskIssued(text))
+	return maskRandom(maskNamed(maskIssued(text)))
 }
 
 // Stable repeats [Text] until it changes nothing, because masking may make the rest look like another credential.
@@ -109,11 +110,15 @@ func maskNamed(text string) string {
 		default:
 			continue
 		}
-		if len(name) > maxName || !Key(name) {
+		if len(name) > maxName {
+			continue
+		}
+		sure := Key(name)
+		if !sure && !mayBeKey(name) {
 			continue
 		}
 		lo, hi := value(text, at)
-		if !isValue(name, text[i:lo], text[lo:hi]) {
+		if !isValue(name, text[i:lo], text[lo:hi]) || !sure && !isIssued(text[lo:hi]) {
 			continue
 		}
 		out.WriteString(text[from:lo] + Mask)
@@ -222,6 +227,13 @@ func isValue(name, between, value string) bool {
 		return password || len(value) >= 8 && strings.ContainsAny(value, digits)
 	}
 	return true
+}
+
+// isIssued reports whether a value has the form of an issued key: one run of letters and digits, or a UUID.
+func isIssued(value string) bool {
+	const least, uuid = 24, 36
+	run := len(value) >= least && strings.IndexFunc(value, func(r rune) bool { return r >= utf8.RuneSelf || !isAlnum(byte(r)) }) < 0
+	return run && hasDigit(value) || len(value) == uuid && hasUUID(value)
 }
 
 // isVariable reports whether a value is a shell variable.

@@ -38,6 +38,12 @@ func TestTextMasksCredentials(t *testing.T) {
 		"password in yaml":      {"  db_password: hunter2", "hunter2"},
 		"escaped json":          {`{\"api_key\": \"` + alnum + `\"}`, alnum},
 		"netrc":                 {"machine api.wandb.ai login user password " + hex40, hex40},
+		"database variable":     {"MYSQL_PWD=hunter2x mysqldump db", "hunter2x"},
+		"ssh variable":          {"SSHPASS=hunter2x sshpass -e ssh h", "hunter2x"},
+		"docker":                {`{"auths":{"ghcr.io":{"auth":"ZG9ja2VyOmh1bnRlcjJ4eQ=="}}}`, "ZG9ja2Vy"},
+		"kubernetes":            {"    client-key-data: LS0tLS1CRUdJTiBSU0EgUFJJ", "LS0tLS1C"},
+		"a service's token":     {"codecov_token=" + hex40[:32], hex40[:32]},
+		"a list":                {"api_keys=['" + alnum + "', '" + alnum + "']", alnum},
 		"second of two":         {"a_token=" + alnum + " password=zzz9zzz", "zzz9zzz"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -63,6 +69,10 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		"Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.",
 		"PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True http://10.0.0.1:8000/v1/completions@x",
 		"s3://bucket/run-0123456789/epoch=3-step=1000.ckpt git@github.com:org/repo.git",
+		"cmd = python -u -m deepspeed.launcher.launch --world_info=eyJsb2NhbGhvc3QiOiBbMCwgMSwgMiwgMywgNCwgNSwgNiwgN119 --master_port=29500",
+		"frame #3: _ZNSt6vectorIN2at6TensorESaIS1_EE + 0x2f and _ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEE",
+		"Qwen2_5_VLForConditionalGeneration Qwen3VLMoeTextSparseMoeBlockForConditionalGeneration cross-encoder/ms-marco-MiniLM-L-6-v2",
+		"sort_key=step_token_level_reward_mean next_token=128009 page_token=none",
 		"wandb: Syncing run vibrant-sun-42 https://wandb.ai/team/project/runs/8k2j4h6g",
 		"Basic blocks, basic authentication-free; Bearer tokens are not used here",
 		"Unexpected token: identifier at line 3; token=None api_key=null password='' HF_TOKEN=$HF_TOKEN --api-key --tp 8",

@@ -26,7 +26,7 @@ var shapes = slices.Concat([]shape{
 	{need: "Signature=", re: lazyre.New(`\bSignature=([0-9a-f]{64})`)},
 	{need: "hook", re: lazyre.New(`(?:hooks\.slack(?:-gov)?\.com/\w+|discord(?:app)?\.com/api/webhooks/\d+|webhook\.office\.com/\w+|/bot/v2/hook)/([^\s"'<>]{20,})`)},
 	{need: "/webhook/send?", re: lazyre.New(`[?&]key=([\w-]{20,})`)},
-	{need: ":AA", re: lazyre.New(`\d{8,10}:(AA[\w-]{33})`)},
+	{need: ":A", re: lazyre.New(edge + `\d{5,16}:(A[\w-]{34})`)}, // Telegram
 	{need: "Q~", re: lazyre.New(edge + `([\w~.]{3}\dQ~[\w~.-]{31,34})`)},
 	{need: ".atlasv1.", re: lazyre.New(edge + `(\w{14}\.atlasv1\.[\w=-]{40,})`)},
 	{need: "A3-", re: lazyre.New(edge + `A3-([A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,5})`)}, // 1Password
@@ -34,8 +34,10 @@ var shapes = slices.Concat([]shape{
 	{need: "at.", re: lazyre.New(edge + `[ps]at\.([\w-]{22}\.\w{24}\.\w{20})`)},      // Harness
 	{need: ".acc", re: lazyre.New(edge + `(?:sc|ext|scauth|authress)_([\w-]{5,30}\.\w{4,6}\.acc[\w-]{10,40}\.[\w+/=-]{30,})`)},
 	{need: "_mmk", re: lazyre.New(edge + `(\w{6}_\w{29}_mmk)`)},
-	{need: "", near: "|%", re: lazyre.New(edge + `\d{15,16}[|%](?:7C)?([\w-]{27,40})`), ok: hasDigit}, // Facebook
-	{need: "s.", re: lazyre.New(edge + `s\.([a-z0-9]{24})\b`), ok: hasDigit},                          // Vault before 1.10
+	{need: "", near: "|%", re: lazyre.New(edge + `\d{15,16}[|%](?:7C)?([\w-]{27,40})`), ok: hasDigit},            // Facebook
+	{need: "s.", re: lazyre.New(edge + `s\.([A-Za-z0-9]{24})\b`), ok: hasDigit},                                  // Vault before 1.10
+	{need: "-us", re: lazyre.New(`\b([0-9a-f]{32}-us\d{1,2})\b`)},                                                // Mailchimp
+	{need: "auth", re: lazyre.New(`\b_?auth\\?["']?\s*[:=]\s*\\?["']?([A-Za-z0-9+/]{16,}={0,2})`), ok: isRandom}, // Docker, npm
 	{need: "login(", re: lazyre.New(`login\(\s*(?:\w+\s*=\s*)?["']([^"']{16,})["']`)},
 	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](\w{32,})`)},
 	{need: " set ", re: lazyre.New(`\bset\s+\S*(?:key|token|secret|password)\s+([^\s=]{8,})`)},
@@ -58,50 +60,55 @@ func commands(programsAndFlags ...string) (list []shape) {
 	return list
 }
 
-// Alphabets of characters after a prefix. Because names contain hyphens and underscores too, a match with them must
-// look random.
+// Alphabets of characters after a prefix.
 const (
 	plain = ""       // letters and digits
 	wordy = "_-"     // also these
-	dots  = "_-."    // and dots
-	any64 = "_-.+/=" // and all of Base64
+	dots  = "_-.="   // and dots and padding
+	any64 = "_-.=+/" // and all of Base64
 )
 
 // issued are the prefixes with which issuers mark their credentials for scanners, and the minimum number of
-// characters after them.
+// characters after them. What follows a prefix with which a name may begin must look random.
 var issued = [...]struct {
 	alphabet string
 	least    int
+	name     bool
 	prefixes string
 }{
-	{plain, 10, "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_"},
-	{plain, 12, "LTAI FLWSECK_TEST-"},
-	{plain, 16, "AKIA ASIA ABIA ACCA sm_pat_ sm_aat_ sm_sat_"},
-	{plain, 20, "whsec_ gsk_ fw_ KGAT_ ak- as- NRAK- bedrock-api-key-"},
-	{plain, 24, "hf_ api_org_"},
-	{plain, 26, "API-"},
-	{plain, 28, "AKID"},
-	{plain, 30, "ghp_ gho_ ghu_ ghs_ ghr_ r8_ pplx- xai- rpa_ glc_ sntryu_ lin_api_"},
-	{plain, 32, "sk_ key- SK dapi shpat_ shpca_ shppa_ shpss_ p8e- ico- _gitlab_session= FLWPUBK_TEST-"},
-	{plain, 36, "npm_ pnu_"},
-	{plain, 38, "4b1d"},
-	{plain, 40, "rubygems_ dop_v1_ doo_v1_ dor_v1_ pul- ntn_ secret_ dp.pt. ops_eyJ sbp_ shippo_live_ shippo_test_"},
-	{plain, 50, "EZAK EZTK AGE-SECRET-KEY-1"},
-	{plain, 55, "cmVmd"},
-	{plain, 60, "fm1a_ fm1r_ fm2_ AKCp rdme_ CLOJARS_ s-s4t2ud- s-s4t2af- EAAC EAAM"},
-	{wordy, 10, "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-"},
-	{wordy, 20, "github_pat_ gldt- glptt- glcbt- glft- glffct- glimt- glsoat- glagent- gloas- GR1348941 pypi-AgE dckr_pat_ " +
-		"dckr_oat_ wandb_v1_ nvapi- sk- tgp_v1_ lsv2_ pcsk_ tvly- GOCSPX- xapp- hvs. hvb. NRII- tskey- " +
+	{plain, 10, false, "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_"},
+	{plain, 12, false, "LTAI FLWSECK_TEST-"},
+	{plain, 16, false, "AKIA ASIA ABIA ACCA A3T sm_pat_ sm_aat_ sm_sat_"},
+	{plain, 19, false, "NRJS-"},
+	{plain, 20, false, "whsec_ gsk_ fw_ KGAT_ ak- as- NRAK- bedrock-api-key-"},
+	{plain, 24, false, "hf_ api_org_"},
+	{plain, 26, false, "API-"},
+	{plain, 28, false, "AKID aio_"},
+	{plain, 30, false, "ghp_ gho_ ghu_ ghs_ ghr_ r8_ pplx- xai- rpa_ sntryu_ lin_api_ csk- flp_"},
+	{plain, 32, false, "sk_ key- SK dapi shpat_ shpca_ shppa_ shpss_ p8e- ico- _gitlab_session= FLWPUBK_TEST- jina_ squ_ sqp_ sqa_"},
+	{plain, 36, false, "npm_ pnu_"},
+	{plain, 38, false, "4b1d"},
+	{plain, 40, false, "rubygems_ dop_v1_ doo_v1_ dor_v1_ pul- ntn_ secret_ dp.pt. sbp_ shippo_live_ shippo_test_ e2b_ dtn_ AKLT"},
+	{plain, 50, false, "EZAK EZTK AGE-SECRET-KEY-1"},
+	{plain, 55, false, "cmVmd"},
+	{plain, 60, false, "AKCp rdme_ CLOJARS_ s-s4t2ud- s-s4t2af- EAAC EAAM"},
+	{wordy, 8, false, "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-"},
+	{wordy, 20, false, "github_pat_ gldt- glptt- glcbt- glft- glffct- glimt- glsoat- glagent- gloas- GR1348941 dckr_pat_ dckr_oat_"},
+	{wordy, 20, true, "pypi-AgE wandb_v1_ nvapi- sk- tgp_v1_ lsv2_ pcsk_ tvly- GOCSPX- xapp- hvs. hvb. NRII- tskey- " +
 		"sq0atp- sb_secret_ FLWSECK EAAA"},
-	{wordy, 30, "AIza 1//0 glsa_ sntrys_ figd_ pscale_pw_"},
-	{wordy, 35, "AQVN"},
-	{wordy, 40, "pa- xkeysib- ATATT3 ATCTT3 HRKU-AA PMAK- fo1_ sha256~ sgp_ duffel_live_ duffel_test_ tk-us- v1.0-"},
-	{dots, 10, "xoxe."},
-	{dots, 20, "glpat- glrt- ya29."},
-	{dots, 40, "SG. dp.st. dt0c01. tfp_"},
-	{dots, 80, "t1.9eu"},
-	{any64, 30, "pscale_tkn_ pscale_oauth_"},
-	{any64, 60, "ABSK fio-u-"},
+	{wordy, 36, true, "ms- access-sandbox- access-development- access-production-"},
+	{wordy, 30, true, "AIza 1//0 glsa_ figd_"},
+	{wordy, 35, true, "AQVN"},
+	{wordy, 40, true, "pa- xkeysib- HRKU-AA PMAK- fo1_ sha256~ sgp_ tk-us- v1.0- dnkey-"},
+	{dots, 10, true, "xoxe."},
+	{dots, 20, false, "glpat- glrt-"},
+	{dots, 20, true, "ya29."},
+	{dots, 40, true, "SG. dp.st. dt0c01. tfp_ ATATT3 ATCTT3 duffel_live_ duffel_test_"},
+	{dots, 60, true, "fio-u-"},
+	{dots, 80, true, "t1.9eu sl."},
+	{any64, 30, true, "pscale_tkn_ pscale_oauth_ pscale_pw_ glc_ sntrys_ ZXlK"},
+	{any64, 40, true, "ops_eyJ fm1a_ fm1r_ fm2_ bce-v3/"},
+	{any64, 60, true, "ABSK IQoJb3JpZ2lu"},
 }
 
 // prefix is one of [issued].
@@ -109,13 +116,14 @@ type prefix struct {
 	text     string
 	least    int
 	alphabet string
+	name     bool
 }
 
 // byFirst indexes the prefixes by their first byte.
 var byFirst = func() (table [utf8.RuneSelf][]prefix) {
 	for _, x := range issued {
 		for text := range strings.FieldsSeq(x.prefixes) {
-			table[text[0]] = append(table[text[0]], prefix{text, x.least, x.alphabet})
+			table[text[0]] = append(table[text[0]], prefix{text, x.least, x.alphabet, x.name})
 		}
 	}
 	return table
@@ -152,7 +160,7 @@ func issuedLength(text string) int {
 		for n < len(rest) && (isAlnum(rest[n]) || strings.IndexByte(x.alphabet, rest[n]) >= 0) {
 			n++
 		}
-		if n >= x.least && (x.alphabet == plain || isKeyLike(rest[:n])) {
+		if n >= x.least && (!x.name || isKeyLike(rest[:n])) {
 			return len(x.text) + n
 		}
 	}
@@ -165,6 +173,51 @@ func wordBegins(text string, i int) bool {
 	return i == 0 || !isAlnum(text[i-1]) ||
 		i > 1 && text[i-2] == '\\' && strings.IndexByte("nrt", text[i-1]) >= 0 ||
 		i > 2 && text[i-3] == '%'
+}
+
+// minRandom is the length of a run of letters and digits that can be told from words.
+const minRandom = 28
+
+// maskRandom masks long runs of letters and digits that only key material has, and the parts beside it that look the
+// same: 28 or more with digits and both cases, where nearly every second one is of another class than the one before.
+// Names change class at the ends of words alone, and hashes and identifiers have one case. A mangled C++ name begins
+// with _Z, and JSON in Base64 with eyJ, which is a token only with a signature.
+func maskRandom(text string) string {
+	if len(text) < minRandom {
+		return text
+	}
+	var parts [][]int
+	begin, word, found := 0, 0, false
+	var ranges [][]int
+	for i := 0; i <= len(text); i++ {
+		if i < len(text) && isAlnum(text[i]) {
+			continue
+		}
+		if run := text[begin:i]; isKeyMaterial(run) && !strings.HasPrefix(run, "eyJ") {
+			parts = append(parts, []int{begin, i})
+			found = found || i-begin >= minRandom && !strings.Contains(text[word:i], "_Z")
+		}
+		begin = i + 1
+		if i < len(text) && strings.IndexByte(any64, text[i]) >= 0 {
+			continue
+		}
+		if found {
+			ranges = append(ranges, []int{parts[0][0], parts[len(parts)-1][1]})
+		}
+		parts, word, found = parts[:0], begin, false
+	}
+	return maskAll(text, ranges, func(m []int) (lo, hi int) { return m[0], m[1] })
+}
+
+// isKeyMaterial reports whether letters and digits are drawn at random, for [maskRandom].
+func isKeyMaterial(run string) bool {
+	changes := 0
+	for i := 1; i < len(run); i++ {
+		if ascii.IsUpper(run[i]) != ascii.IsUpper(run[i-1]) || ascii.IsDigit(run[i]) != ascii.IsDigit(run[i-1]) {
+			changes++
+		}
+	}
+	return isRandom(run) && strings.ToUpper(run) != run && changes*100 >= len(run)*45
 }
 
 func isAlnum(c byte) bool { return c != '_' && ascii.IsWord(c) }
@@ -193,9 +246,14 @@ const digits = "0123456789"
 // minRun is the length of an unseparated part that only credentials have.
 const minRun = 20
 
-// isKeyLike reports whether s is random or has a long unseparated part with a digit or both cases.
+func hasUUID(s string) bool {
+	const length, hyphens = 36, 4
+	return len(s) >= length && hasDigit(s) && strings.Count(s[len(s)-length:], "-") == hyphens
+}
+
+// isKeyLike reports whether s is random, ends in a UUID or has a long unseparated part with a digit or both cases.
 func isKeyLike(s string) bool {
-	return isRandom(s) || slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(any64, r) }), func(part string) bool {
+	return isRandom(s) || hasUUID(s) || slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(any64, r) }), func(part string) bool {
 		return len(part) >= minRun && (hasDigit(part) || strings.ToLower(part) != part && strings.ToUpper(part) != part)
 	})
 }

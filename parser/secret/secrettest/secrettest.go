@@ -20,7 +20,7 @@ const (
 	hex   = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
 )
 
-// Kinds returns 80 kinds of credentials.
+// Kinds returns 92 kinds of credentials.
 func Kinds() []Kind {
 	var list []Kind
 	add := func(name, variable, prefix, value, bare string) {
@@ -95,6 +95,18 @@ func Kinds() []Kind {
 		{"scalingo", "SCALINGO", "tk" + "-us-", mixed[:48]},
 		{"settlemint", "SETTLEMINT", "sm" + "_aat_", mixed[:16]},
 		{"shippo", "SHIPPO", "shippo" + "_test_", hex[:40]},
+		{"sendgrid, padded", "SENDGRID", "S" + "G.", mixed[:21] + "=." + mixed[21:40] + "=" + mixed[40:63]},
+		{"atlassian", "JIRA", "ATA" + "TT3", mixed[:60] + "_" + mixed[:50] + "=" + hex[:8]},
+		{"1password service account", "OP", "ops" + "_eyJ", mixed[:60] + "/" + mixed[:70] + "+" + mixed + mixed[:50] + "=="},
+		{"fly.io", "FLY", "fm" + "2_", mixed[:20] + "/" + mixed[:40] + "+" + mixed[:40] + "=="},
+		{"aws session", "AWS_SESSION", "IQo" + "Jb3JpZ2luX2Vj", mixed[:20] + "/" + mixed + "+" + mixed},
+		{"langfuse", "LANGFUSE", "sk" + "-lf-", hex[:8] + "-" + hex[8:12] + "-" + hex[12:16] + "-" + hex[16:20] + "-" + hex[20:32]},
+		{"gitlab without digits", "CI_TOKEN", "gl" + "pat-", "BYKEwGBZOHdfiWu-ATKt"},
+		{"slack bot of digits", "SLACK", "xo" + "xb-", "458593505039-79750388341"},
+		{"mailchimp", "MAILCHIMP", "", hex[:32] + "-us12"},
+		{"sonar", "SONAR", "sq" + "u_", hex[:40]},
+		{"e2b", "E2B", "e2" + "b_", hex[:40]},
+		{"unknown issuer", "OTHER", "", mixed[:32] + "-" + mixed[32:60]},
 		{"vault, before 1.10", "VAULT", "s" + ".", hex[:24]},
 	} {
 		add(k.name, k.variable, k.prefix, k.value, "")
