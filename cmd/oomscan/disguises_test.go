@@ -171,6 +171,8 @@ var disguises = []disguise{
 	{name: "Google jsonPayload", wrap: records(`{"insertId":"1a2b","jsonPayload":{"message":%s,"levelname":"ERROR"},"resource":{"type":"ml_job"},"timestamp":"%t"}`)},
 	{name: "Datadog", wrap: records(`{"id":"AZ1","type":"log","attributes":{"timestamp":"%t","host":"gpu-7","service":"train","message":%s}}`)},
 	{name: "OpenTelemetry", wrap: records(`{"timeUnixNano":"%n","observedTimeUnixNano":"%n","severityText":"ERROR","body":{"stringValue":%s}}`)},
+	{name: "OpenTelemetry's batches", wrap: records(`{"resourceLogs":[{"scopeLogs":[{"logRecords":[{"timeUnixNano":"%n","body":{"stringValue":%s}}]}]}]}`)},
+	{name: "Kubernetes with a logger", wrap: records(`%t stderr F {"message":%s,"level":"error"}`)},
 	{name: "Splunk", wrap: records(`{"preview":false,"result":{"_raw":%s,"_time":"%t","host":"gpu-7","source":"/var/log/train.log"}}`)},
 	{name: "CloudWatch", wrap: records(`{"timestamp":%m,"message":%s,"ingestionTime":%m}`)},
 	{name: "Elasticsearch", wrap: records(`{"_index":"logs","_id":"x1","_source":{"@timestamp":"%t","message":%s,"agent":{"name":"fb"}}}`)},

@@ -24,6 +24,7 @@ var fields = map[string]field{
 	"*":        {class: blank, most: maxLabel},
 	"odd":      {first: blank, call: takeOdd},
 	"fill":     {first: blank, call: takeFill},
+	"context":  {first: anyByte, call: beginsText},
 	"pad":      {first: blank, least: 1, call: takePad},
 	"left":     {class: blank, most: 4},
 	"right":    {first: blank | digit, least: 1, call: takeRight},
@@ -172,6 +173,13 @@ func takeOdd(m *matcher, _ int) bool {
 		m.lit(" ")
 	}
 	return true
+}
+
+// beginsText reports whether a line of text follows the hyphen behind a file's name. A number is that of a line, unless it begins a time.
+func beginsText(m *matcher, _ int) bool {
+	t := m.scanner
+	_, stamped := t.stamp()
+	return stamped || !is(m.peek(), digit)
 }
 
 // takePad takes blanks up to a column of the prefix, at least one; takeFill as many as there are.

@@ -117,6 +117,9 @@ func TestRecordsArePeeled(t *testing.T) {
 		{`time="2025-06-01T10:00:00Z" level=error msg="a \"b\"\tc" pod=x`, "a \"b\"\tc", `iso=2025-06-01T10:00:00; level=E`},
 		{`{"log":"\u001b[36m(W pid=1)\u001b[0m x\u2588\ud83d\ude80\n","stream":"stderr","time":"2025-06-01T10:00:00Z"}`, `x█🚀`, `iso=2025-06-01T10:00:00; pid=1; process=W; stream=cstderr|pW 1 `},
 		{`{"t":"2025-06-01T10:00:00Z","lvl":"ERROR","rank":3,"host":"n7","msg":"gone","exc":"Traceback\n  x"}`, "gone\nTraceback\n  x", `iso=2025-06-01T10:00:00; level=E; host=n7; rank=3; stream=r3`},
+		{`{"date":1748772000.25,"log":"text"}`, `text`, `iso=2025-06-01T10:00:00.25`},
+		{`{"message":"gone","level":"error"}`, `gone`, `level=E`},
+		{`{"log":"{\"message\":\"gone\",\"level\":\"error\"}\n","stream":"stderr","time":"2025-06-01T10:00:00Z"}`, `gone`, `iso=2025-06-01T10:00:00; level=E; stream=cstderr`},
 		{`{"asctime":"2025-06-01 10:00:00,123","levelname":"ERROR","message":"gone"}`, `gone`, `local=2025-06-01T10:00:00.123; level=E`},
 		{
 			`{"asctime":"2025-06-01T10:00:00","levelname":"ERROR","rank":3,"process":88,"hostname":"node-7","message":"gone","exc_info":"Traceback\n  x"}`,

@@ -272,11 +272,13 @@ var launchers = []format{
 		noMatch: []string{`P0`, `P0: text`},
 	},
 	{
-		name: "grep", writer: "grep over several logs, with -n or without; tail and scripts put a blank behind the colon",
-		template: `{logfile}{:{digits}:|-{digits}-|:{odd}}`, label: "f{name}",
+		name: "grep", writer: "grep over several logs, with -n, -A or neither; tail and scripts put a blank behind the colon",
+		template: `{logfile}{:{digits}:|-{context}|-{digits}-|:{odd}}`, label: "f{name}",
 		match: []sample{
 			{`logs/slurm-1.err:123:  text`, `  text`, `stream=flogs/slurm-1.err`},
 			{`a.log-7-text`, `text`, `stream=fa.log`},
+			{`a.log-    loss.backward()`, `    loss.backward()`, `stream=fa.log`},
+			{`a.log-2026-05-24 19:00:01 text`, `text`, `local=2026-05-24T19:00:01; stream=fa.log`},
 			{`train.log:  File "x"`, `  File "x"`, `stream=ftrain.log`},
 			{`train.log: text`, `text`, `stream=ftrain.log`},
 		},

@@ -14,7 +14,7 @@ const maxRecord = 256 << 10
 
 // messageKeys are where records keep the text of the log, the most particular first. Only some company makes the others a log's.
 var messageKeys = [...]string{
-	"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue", "short_message", "LogMessage", "LogEntry", "event", "@m",
+	"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue", "short_message", "LogMessage", "LogEntry", "event", "@m", "@message", "Body",
 }
 
 // wrappers are the objects in which records of collectors keep their text, and some of them more.
@@ -39,16 +39,16 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 		stream, streamed = fields["source"], true // Docker's fluentd driver
 	}
 	logger := fields["level"] != nil && fields["hostname"] != nil && fields["pid"] != nil // bunyan, pino
+	for _, key := range [...]string{"levelname", "level", "severity", "lvl"} {
+		if lv := levelFold(bytes.Trim(fields[key], `"`)); lv != 0 {
+			p.h.Level, logger = lv, true
+		}
+	}
 	if text == nil || !timed && !streamed && !tagged && !logger && fields["podName"] == nil && fields["pod_name"] == nil {
 		return nil, false
 	}
 	if timed {
 		p.keepTime(st)
-	}
-	for _, key := range [...]string{"levelname", "level", "severity", "lvl"} {
-		if lv := levelFold(bytes.Trim(fields[key], `"`)); lv != 0 {
-			p.h.Level = lv
-		}
 	}
 	if label := unquote(stream); len(label) > 0 {
 		p.label(append([]byte{classContainer}, label...))
@@ -230,7 +230,7 @@ func (p *peeler) who(fields map[string]json.RawMessage) {
 // timeKeys are where records keep their time.
 var timeKeys = [...]string{
 	"time", "timestamp", "ts", "asctime", "@timestamp", "t", "Time", "_time", "_time_", "__time__", "timeUnixNano", "receiveTimestamp", "__REALTIME_TIMESTAMP",
-	"TimeGenerated", "@t",
+	"TimeGenerated", "@t", "date", "Timestamp",
 }
 
 // recordTime reads the time of a record.

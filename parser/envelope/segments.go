@@ -35,8 +35,11 @@ func Segments(line []byte, yield func(seg []byte) bool) {
 	}
 }
 
-// isRecord recognizes a line that is a record, with a rank's label in front of it or none.
+// isRecord recognizes a line that is a record, with a rank's label or the prefixes of collectors in front of it or none.
 func isRecord(line []byte) bool {
+	if i := bytes.Index(line[:min(len(line), maxLabel)], []byte(`{"`)); i > 0 && line[len(line)-1] == '}' && !hasText(line[:i]) {
+		return true
+	}
 	s := scanner{line}
 	if s.lit("[") {
 		if label, ok := s.until("]:", 32); !ok || !all(label, word) {

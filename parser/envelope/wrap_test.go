@@ -167,6 +167,7 @@ func TestSegments(t *testing.T) {
 		`level=info msg="[rank0]: text"`:                           {`level=info msg="[rank0]: text"`},
 		"2025-06-01T10:00:00Z stderr P \x1b[36m(A pid=1)\x1b[0m x": {"2025-06-01T10:00:00Z stderr P \x1b[36m(A pid=1)\x1b[0m x"},
 		`{"log":"x [rank0]: y\n","stream":"stderr"}`:               {`{"log":"x [rank0]: y\n","stream":"stderr"}`},
+		`t-0 | {"msg": "[rank0]: y", "level": "info"}`:             {`t-0 | {"msg": "[rank0]: y", "level": "info"}`},
 	} {
 		assert.Equal(t, want, collect(line), "%q", line)
 	}

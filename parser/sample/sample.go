@@ -205,12 +205,13 @@ func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header) (
 	return place
 }
 
-// collected is the clock of a stamp that comes without a logger's words: whoever collects a log puts one on each line.
+// collected is the clock of a stamp that comes without a logger's name, and the level beside it: whoever collects a log puts the same on
+// each line.
 func collected(h *envelope.Header) string {
-	if h.Time.IsZero() || h.Level != 0 || h.Logger != "" {
+	if h.Time.IsZero() || h.Logger != "" {
 		return ""
 	}
-	return h.Clock
+	return h.Clock + string(rune(h.Level))
 }
 
 // openerOf returns what begins a quotation in a message, which a diff may hold.

@@ -32,7 +32,7 @@ func NewDecoder(head []byte) Decoder {
 		if isJournal(head) {
 			return &chain{first: new(recordLister), then: &rowReader{decode: journalRow}}
 		}
-		return new(recordLister)
+		return &recordLister{batches: isBatch(head)}
 	case isJournal(head):
 		return &rowReader{decode: journalRow}
 	}

@@ -14,8 +14,12 @@ func TestDecodersReturnLines(t *testing.T) {
 	first, second := "the quick brown fox jumps over the lazy dog and then tells everybody of it", "another line that goes on and on, far behind the end of a single row"
 	hard := first[:61] + "\n" + first[61:] + "\n" + second[:61] + "\n" + second[61:] + "\nshort\n\n"
 	for name, tc := range map[string]struct{ kept, lines string }{
-		"one JSON string":  {`"a\n  b \"c\"\n\td\n\u0065\n"`, "\na\n  b \"c\"\n\td\ne\n\n"},
-		"a list":           {"[\n {\n  \"message\": \"a [1, {\",\n  \"timestamp\": 1\n },\n {\"message\":\"b\"}\n]\n", "[\n{\"message\":\"a [1, {\",\"timestamp\":1}\n{\"message\":\"b\"}\n]"},
+		"one JSON string": {`"a\n  b \"c\"\n\td\n\u0065\n"`, "\na\n  b \"c\"\n\td\ne\n\n"},
+		"a list":          {"[\n {\n  \"message\": \"a [1, {\",\n  \"timestamp\": 1\n },\n {\"message\":\"b\"}\n]\n", "[\n{\"message\":\"a [1, {\",\"timestamp\":1}\n{\"message\":\"b\"}\n]"},
+		"OpenTelemetry's batches": {
+			`{"resourceLogs":[{"resource":{"attributes":[{"key":"k"}]},"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"stringValue":"a"}},{"body":{"stringValue":"b"}}]}]}]}` + "\n",
+			"{\"timeUnixNano\":\"1\",\"body\":{\"stringValue\":\"a\"}}\n{\"body\":{\"stringValue\":\"b\"}}\n",
+		},
 		"a list in a list": {`{"events":[{"timestamp":1,"message":"a","tags":[{"k":1},2]},{"message":"b"}]}`, "{\"events\":[\n{\"timestamp\":1,\"message\":\"a\",\"tags\":[{\"k\":1},2]}\n{\"message\":\"b\"}\n]}"},
 		"a table":          {"Date,Host,Message\n2026-03-01,n1,\"a \"\"b\"\", c\nd\"\r\n", "\n{\"host\":\"n1\",\"logtag\":\"F\",\"message\":\"a \\\"b\\\", c\\nd\",\"time\":\"2026-03-01\"}\n"},
 		"a notebook": {

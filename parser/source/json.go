@@ -78,7 +78,7 @@ func (d *unescaper) Close(dst []byte) []byte { return append(dst, d.escape...) }
 
 // textKeys and clockKeys are keys of log records in lists that cloud tools export.
 var (
-	textKeys  = []string{`"message":`, `"textPayload":`, `"_raw":`, `"log":`, `"content":`, `"stringValue":`, `"msg":`, `"line":`, `"LogMessage":`, `"LogEntry":`, `"MESSAGE":`}
+	textKeys  = []string{`"message":`, `"textPayload":`, `"_raw":`, `"log":`, `"content":`, `"stringValue":`, `"msg":`, `"line":`, `"LogMessage":`, `"LogEntry":`, `"MESSAGE":`, `"@message":`}
 	clockKeys = []string{`"timestamp":`, `"time":`, `"@timestamp":`, `"timeUnixNano":`, `"_time":`, `"ts":`, `"TimeGenerated":`, `"__REALTIME_TIMESTAMP":`}
 )
 
@@ -95,7 +95,7 @@ func isList(head []byte) bool {
 		return false
 	}
 	line, more, _ := bytes.Cut(head, []byte{'\n'})
-	if len(bytes.TrimSpace(line)) <= len("[{") {
+	if len(bytes.TrimSpace(line)) <= len("[{") || isBatch(head) {
 		return true
 	}
 	list := bytes.Index(compact, []byte("[\n{"))
@@ -103,15 +103,22 @@ func isList(head []byte) bool {
 		trimmed[0] == '['
 }
 
+// isBatch reports whether head begins a batch of OpenTelemetry's log records, deep inside of what they have in common.
+func isBatch(head []byte) bool {
+	return bytes.HasPrefix(head, []byte(`{"resourceLogs":`))
+}
+
 // recordLister puts each record of a JSON document on a line of its own. Text that is not JSON, or follows the
 // document, is kept as it is.
 type recordLister struct {
+	batches bool // only what is in lists named logRecords is kept
 	depth   int
 	list    int // the depth inside the list, 0 before it
 	quoted  bool
 	escaped bool
 	broken  bool
-	last    byte // the last byte outside strings
+	last    byte   // the last byte outside strings
+	text    []byte // the beginning of the last string
 }
 
 func (d *recordLister) Append(dst, src []byte) []byte {
@@ -127,23 +134,28 @@ func (d *recordLister) Append(dst, src []byte) []byte {
 func (d *recordLister) next(dst []byte, c byte) []byte {
 	if d.quoted {
 		d.quoted = c != '"' || d.escaped
+		if d.quoted && len(d.text) < maxKey {
+			d.text = append(d.text, c)
+		}
 		d.escaped = c == '\\' && !d.escaped
-		return append(dst, c)
+		return d.keep(dst, c)
 	}
 	last := d.last
 	switch c {
 	case ' ', '\t', '\r', '\n':
 		return dst
 	case '"':
-		d.quoted = true
+		d.quoted, d.text = true, d.text[:0]
 	case '{', '[':
-		if c == '{' && last == '[' && d.list == 0 {
+		if c == '{' && last == '[' && d.list == 0 && (!d.batches || string(d.text) == "logRecords") {
 			d.list = d.depth
-			dst = append(dst, '\n')
+			dst = d.keep(dst, '\n')
 		}
 		d.depth++
 	case '}', ']':
-		d.depth--
+		if d.depth--; d.batches && d.depth < d.list {
+			d.list = 0
+		}
 	case ',':
 		if d.depth == d.list {
 			d.last = c
@@ -156,14 +168,21 @@ func (d *recordLister) next(dst []byte, c byte) []byte {
 		d.broken = true
 	}
 	d.last = c
-	dst = append(dst, c)
-	if c == '}' && d.depth == d.list {
-		dst = append(dst, '\n')
+	if c == '}' && d.depth == d.list && (d.depth > 0 || !d.batches) {
+		return append(dst, c, '\n')
 	}
 	if d.depth == 0 && (c == '}' || c == ']') {
-		*d = recordLister{}
+		*d = recordLister{batches: d.batches}
 	}
-	return dst
+	return d.keep(dst, c)
+}
+
+// keep appends a byte that is not around the records of a batch.
+func (d *recordLister) keep(dst []byte, c byte) []byte {
+	if d.batches && (d.list == 0 || d.depth <= d.list) {
+		return dst
+	}
+	return append(dst, c)
 }
 
 func (d *recordLister) Close(dst []byte) []byte { return dst }
