@@ -111,8 +111,8 @@ func (p *peeler) isLabel(f *format) bool {
 var recordFormat = &format{name: "record"}
 
 func (p *peeler) labelledRecord(b []byte) *format {
-	if p.inner || p.h.Stream == "" {
-		return nil // records without a label were taken first
+	if p.inner || p.depth == 0 {
+		return nil // records without a prefix were taken first
 	}
 	text, ok := p.record(b)
 	if !ok {

@@ -53,8 +53,8 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.code",
-			Requires: []string{"raise ", "except", "if ", "if(", "then", "while ", "with ", "case ", "assert", "EXPECT", "ASSERT", "REQUIRE", "CHECK", `and "`, `or "`, "and '", "or '", `",`, `: "`, "throw", "catch", "def ", "return", "#define ", "echo ", "grep ", "rg ", "sed ", "awk ", "let ", "const ", "var ", "static ", "pub ", "auto ", "char ", "tring ", "print", "puts(", "rror(", "anic(", "atal(", "ail(", "arn(", `("`, "('", `="`, "='", `= "`, "= '", "= r", "= f", "= b", "= u"},
-			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|(?:and|or) (?:not )?["'].{1,200}["'] (?:not )?in \w|assert (?:not )?\w[\w.]{0,60}[(\[]|(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\w{1,30})?\(|[A-Z]\w{0,40}:\s{1,40}"[^"]{0,400}",\s*$|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new |\w[\w:]{1,80})?\(|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
+			Requires: []string{"raise ", "except", "if ", "if(", "then", "while ", "with ", "case ", "assert", "EXPECT", "ASSERT", "REQUIRE", "CHECK", `and "`, `or "`, "and '", "or '", `",`, `: "`, "throw", "catch", "INSERT INTO ", "insert into ", "local ", "console.", "def ", "return", "#define ", "echo ", "grep ", "rg ", "sed ", "awk ", "let ", "const ", "var ", "static ", "pub ", "auto ", "char ", "tring ", "print", "puts(", "rror(", "anic(", "atal(", "ail(", "arn(", `("`, "('", `="`, "='", `= "`, "= '", "= r", "= f", "= b", "= u"},
+			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|(?:and|or) (?:not )?["'].{1,200}["'] (?:not )?in \w|assert (?:not )?\w[\w.]{0,60}[(\[]|(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\w{1,30})?\(|[A-Z]\w{0,40}:\s{1,40}"[^"]{0,400}",\s*$|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new )?(?:\w[\w:.]{1,80})?\(|(?:INSERT INTO|insert into) \w|local \w{1,40} = ["']|console\.\w{1,20}\(|\S.{1,200}\{ ?(?:return|throw|panic|raise)\b.{1,300}\}\s*$|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
 				`|\#define |(?:echo|grep|rg|sed|awk) +(?:-\w|["'])|(?:let|const|var|static|pub|auto|char|string|String)\b.{1,200}=|[A-Z][A-Z0-9_]{2,40} ?= ?[rfbu]{0,2}["']|(?:f?printf|print|puts|error|panic|fatal|fail|warn)\(["'])` +
 				`|` + inSource + `(?!(?:\w{1,40} ?= ?)?torch\.(?:cuda\.)?OutOfMemoryError\(["']CUDA out of memory\. Tried to allocate \d+\.\d\d .{0,800}\)\s*$)(?:[\w.*, ]{1,60} :?= )?(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\((?:.{0,20}["'(]|[^()"']{1,40}")|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)|^[+-]?\t{1,4}\w{1,60}\s*:?= ".{0,400}"\s*$|` + inSource + `\{"[^"]{1,400}", .{1,200}\},\s*$|` + inSource + `[A-Z][A-Z0-9_]{3,60}\(.{1,400}\s\\\s*$|` + inSource + `[a-z]\w{0,60}\("[^"]{1,400}"\s*$`,
 			Veto: true, Source: "statements of Python, C, C++, Go, Rust, JavaScript, shell: their keywords, calls and ends",
@@ -73,6 +73,10 @@ func formVetoes() []pattern.Pattern {
 				`		line := fmt.Sprintf("Jan 21 22:01:49 localhost kernel: [62279.421192] Killed process 1234 (%s) total-vm:1460016kB", name)`,
 				`		malloc_write("<jemalloc>: Cannot allocate memory for "`,
 				`		{"cudaMalloc failed: out of memory", true},`,
+				"    throw new Error('CUDA error: out of memory');",
+				`	if ret == nvml.Bad { return fmt.Errorf("CUDA error: out of memory") }`,
+				`local s = "CUDA error: out of memory"`,
+				"INSERT INTO logs VALUES (1, 'RuntimeError: CUDA error: out of memory');",
 				`  MAP_ERROR("CUDA_ERROR_OUT_OF_MEMORY",                              \`,
 			),
 			NoMatch: []string{
@@ -139,11 +143,11 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.status_name",
 			Requires: []string{"ERROR_OUT_OF_", "MemoryAllocation", "ErrorOutOfMemory", "ALLOC_FAILED", "ALLOCATION_FAILED", "memory_error"},
-			Expr: inSource + `(?:(?:[\w.]{1,60}(?:\.|::))?(?:[rfbu]?["'])?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?[rfbu]?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,:]|;)|\|.{0,60}` + statusName + ` ?=>)` +
+			Expr: inSource + `(?:(?:\w{1,60}(?:\.|::)){0,6}(?:[rfbu]?["'])?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?[rfbu]?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,:]|;)|\|.{0,60}` + statusName + ` ?=>)` +
 				`|[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|` + statusName + ` ?[=!]=|\(` + statusName + `(?::=|[,)][^"]{0,200};\s*$)|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `;)|^\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `\s*$|` + statusName + `["']?, ?["']?` + statusName + `|` + statusName + ` (?:errors?|occurr?\w{1,4})\b|` + statusName + "[\"'`]? is (?:returned|thrown|raised)\\b" +
 				`|^[+-]?\s{0,40}\*\s{1,8}` + statusName + `(?:\s*$|,)|\b[a-z]{2,6}(?:Success|Error[A-Z]\w{1,40}), ` + statusName + `|` + statusName + `, [a-z]{2,6}Error[A-Z]\w|[(\[]` + statusName + `,\s*$|#` + statusName + "|[`*_]{1,4}" + statusName + "[`*_]{1,4}\\s{0,80}\\|",
 			Veto: true, Source: "tables, comparisons and declarations of a status",
-			Match: lines("        case CUBLAS_STATUS_ALLOC_FAILED:", "    CUFFT_ALLOC_FAILED = 2,", "    2: b'HIPSPARSE_STATUS_ALLOC_FAILED',", "names: dict[int, str] = {(CUDA_SUCCESS:=0): 'CUDA_SUCCESS', (CUDA_ERROR_OUT_OF_MEMORY:=2): 'CUDA_ERROR_OUT_OF_MEMORY'}", "    return cudaErrorMemoryAllocation;", "* Clear sticky cudaErrorMemoryAllocation errors",
+			Match: lines("        case CUBLAS_STATUS_ALLOC_FAILED:", "    CUFFT_ALLOC_FAILED = 2,", `        ffi::cublasStatus_t::CUBLAS_STATUS_ALLOC_FAILED => panic!("alloc failed"),`, "    2: b'HIPSPARSE_STATUS_ALLOC_FAILED',", "names: dict[int, str] = {(CUDA_SUCCESS:=0): 'CUDA_SUCCESS', (CUDA_ERROR_OUT_OF_MEMORY:=2): 'CUDA_ERROR_OUT_OF_MEMORY'}", "    return cudaErrorMemoryAllocation;", "* Clear sticky cudaErrorMemoryAllocation errors",
 				`             ("hipErrorMemoryAllocation", CONV_TYPE, API_DRIVER),`, "  oom_code = binding.CUresult.CUDA_ERROR_OUT_OF_MEMORY", "  RMM_ERROR_OUT_OF_MEMORY,    //< no more memory",
 				"    if (cudaErrorMemoryAllocation == error) {", "    TRY_ALLOC(cudaErrorMemoryAllocation, 2048);",
 				"        b'HIPSPARSE_STATUS_ALLOC_FAILED',", " * @returns #hipErrorLaunchFailure, #hipErrorOutOfMemory", "- * hipErrorOutOfMemory, hipErrorNotInitialized", " * @returns hipSuccess, hipErrorOutOfMemory", "|   2 |*`CUDA_ERROR_OUT_OF_MEMORY`*    |*`hipErrorOutOfMemory`*   |", "    retry_if(res) = res in (CUFFT_ALLOC_FAILED,", "     * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", " * Defaults to throwing bad_alloc, but when `cudaErrorMemoryAllocation` is returned,"),
@@ -184,10 +188,11 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name: "veto.git_log",
-			Expr: `^[0-9a-f]{7,40} (?:[A-Z]\w{1,20} (?!.{0,200}Tried to allocate \d)|Revert "|(?:fix|feat|docs|test|tests|ci|chore|refactor|perf|build)(?:\([\w-]{1,40}\))?!?: )`,
+			Expr: `^(?:[*|\\/ ]{1,12})?[0-9a-f]{7,40} (?:\((?:HEAD|tag: |origin/|\w)[^)]{0,120}\) )?(?:[A-Z]\w{1,20} (?!.{0,200}Tried to allocate \d)|Revert "|(?:fix|feat|docs|test|tests|ci|chore|refactor|perf|build)(?:\([\w-]{1,40}\))?!?: )`,
 			Veto: true, Source: "git log --oneline",
 			Match: lines(
 				"1a2b3c4 Fix RuntimeError: CUDA error: out of memory when loading", `1a2b3c4 Revert "RuntimeError: CUDA error: out of memory"`,
+				"* 1a2b3c4 (HEAD -> main, tag: v2) Handle RuntimeError: CUDA error: out of memory",
 				"1a2b3c4 fix(eval): torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
 			),
 			NoMatch: []string{"7f3a2b1c0d rank 3: RuntimeError: CUDA error: out of memory"},
@@ -195,23 +200,26 @@ func formVetoes() []pattern.Pattern {
 
 		{
 			Name:     "veto.manual",
-			Requires: []string{"`", "**"},
-			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`|\\*\\*[^*]{1,60}\\*\\*:?)(?: |$)(?!.{0,400}Tried to allocate \\d)",
-			Veto:     true, Source: "manuals: an option or a message in backticks at the beginning of a sentence, or what a word in bold names",
-			Match: lines("Add `--max_model_len` option to avoid ValueError that the model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (26240).", "> `failed (exitcode: -9)`", "  * **Result:** RuntimeError: CUDA error: out of memory (Host memory).", "**Symptom**: std::bad_alloc"),
+			Requires: []string{"`", "**", "<code>", "<p>", "<li>"},
+			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`|\\*\\*[^*]{1,60}\\*\\*:?)(?: |$)(?!.{0,400}Tried to allocate \\d)|^\\s{0,20}<(?:p|li)>|<code>[^<]{0,300}</code>",
+			Veto:     true, Source: "manuals: an option or a message in backticks at the beginning of a sentence, or what a word in bold names; paragraphs, items and code of web pages",
+			Match: lines("Add `--max_model_len` option to avoid ValueError that the model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (26240).", "> `failed (exitcode: -9)`", "  * **Result:** RuntimeError: CUDA error: out of memory (Host memory).", "**Symptom**: std::bad_alloc",
+				"<p>When you see <code>RuntimeError: CUDA error: out of memory</code> lower it.</p>", "  <li>CUDA out of memory. Tried to allocate 2.00 GiB</li>"),
 		},
 		{
 			Name:     "veto.record",
 			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title"},
-			Expr: `^` + notItsOwn + `(?:.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
+			Expr: `^` + notItsOwn + `(?:[{]["']text["']: ?["'](?!.{0,8000}["'](?:level|levelname|severity|time|timestamp|record)["']: ).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
 				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model)["']: ?)`,
 			Veto: true, Source: "records of data sets, as trainers print one: Alpaca, ShareGPT, preferences, verl's parquet; issues of a tracker",
 			Match: lines(
 				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
 				`{"id":"x-7","title":"Check the card","description":"When it starts: CUDA error: out of memory","status":"closed"}`,
+				`{"text": "It fails with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", "meta": {"set": "x"}}`,
 				`{"id": 2, "trajectory": [{"observation": "RuntimeError: CUDA error: out of memory", "action": "lower it"}]}`,
 			),
 			NoMatch: []string{
+				`{"text": "torch.OutOfMemoryError: CUDA out of memory", "level": "error"}`,
 				`{"prompt": "hello", "response": null, "error": "torch.OutOfMemoryError: CUDA out of memory"}`,
 			},
 		},
