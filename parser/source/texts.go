@@ -44,10 +44,11 @@ func isReturned(head []byte) bool {
 	return bytes.IndexByte(head, '\n') < 0 && len(words) >= minRewritten && len(words)*3 > all
 }
 
-// isQuotedPrintable reports whether most signs of equality begin an escape or end a row, as in a mail: logs have settings and rules.
+// isQuotedPrintable reports whether most signs of equality begin an escape or end a row, as in a mail: logs have settings and rules. A
+// log without such a sign has only rows.
 func isQuotedPrintable(head []byte) bool {
-	const least = 2
-	escapes, rows, others := 0, 0, 0
+	const least, shortest, longest = 2, 60, 76
+	escapes, rows, full, others := 0, 0, 0, 0
 	for i, c := range head {
 		if c != '=' {
 			continue
@@ -55,13 +56,16 @@ func isQuotedPrintable(head []byte) bool {
 		switch rest := head[i+1:]; {
 		case bytes.HasPrefix(rest, []byte{'\n'}), bytes.HasPrefix(rest, []byte("\r\n")):
 			rows++
+			if n := i - bytes.LastIndexByte(head[:i], '\n'); n >= shortest && n <= longest {
+				full++
+			}
 		case len(rest) > 1 && isUpperHex(rest[0]) && isUpperHex(rest[1]):
 			escapes++
 		default:
 			others++
 		}
 	}
-	return bytes.Contains(head, []byte("=3D")) && rows >= least && others <= escapes+rows
+	return rows >= least && (others < rows && full == rows || bytes.Contains(head, []byte("=3D")) && others <= escapes+rows)
 }
 
 func isUpperHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'F' }
