@@ -37,8 +37,12 @@ func (r *Reader) inBlockquote(e *parser.Event) bool {
 	if r.long != nil {
 		return false
 	}
-	at := r.lineOf(e)
-	return at < len(r.buf) && r.buf[at] == '>' && r.mayLookBack(min(at, behind)) && repositoryLink().Match(r.buf[max(0, at-behind):at])
+	at, ok := r.lineOf(e)
+	if !ok || r.buf[at] != '>' {
+		return false
+	}
+	before := r.buf[max(0, r.done-behind):at]
+	return r.mayLookBack(len(before)) && repositoryLink().Match(before)
 }
 
 // sourceHead is a line that begins a file of source code. A run may print its script above its output: there the messages of a failure
@@ -70,8 +74,8 @@ func (r *Reader) inSource(e *parser.Event) bool {
 	if r.long != nil {
 		return false
 	}
-	at := r.lineOf(e)
-	return at < len(r.buf) && sourceItem().Match(r.buf[at:min(at+80, len(r.buf))]) && (r.source || !r.begun && isSource(r.buf[:r.done]))
+	at, ok := r.lineOf(e)
+	return ok && sourceItem().Match(r.buf[at:min(at+80, len(r.buf))]) && (r.source || !r.begun && isSource(r.buf[:r.done]))
 }
 
 // tableRule is the line below the heads of a table of Markdown.
@@ -85,19 +89,16 @@ func (r *Reader) inTable(e *parser.Event) bool {
 	if r.long != nil {
 		return false
 	}
-	at := r.lineOf(e)
+	at, ok := r.lineOf(e)
 	for range tableRows {
-		if at >= len(r.buf) || r.buf[at] != '|' {
+		if !ok || r.buf[at] != '|' {
 			return false
 		}
 		line, _, _ := bytes.Cut(r.buf[at:], newline)
 		if tableRule().Match(line) {
 			return true
 		}
-		if at == 0 {
-			return false
-		}
-		at = r.lineBefore(at)
+		at, ok = r.lineBefore(at)
 	}
 	return false
 }

@@ -49,6 +49,10 @@ func (r *Reader) skipTo(in io.ReaderAt, size int64, workers int) {
 	if !ok || r.failed || r.cutter.holes || r.messages.indent > 0 || r.messages.lead.known || len(r.messages.cuts) > 0 || inLine && r.long == nil {
 		return
 	}
+	before := make([]byte, behind) // what stands before a line may matter to it
+	if n, _ := in.ReadAt(before, to-behind); n < behind || bytes.IndexByte(before, 0) >= 0 {
+		return
+	}
 	begun := from
 	if r.long != nil {
 		begun -= int64(r.maxLine) // it is counted as a long line once more
@@ -65,15 +69,12 @@ func (r *Reader) skipTo(in io.ReaderAt, size int64, workers int) {
 	if r.long != nil {
 		r.stats.Truncated--
 	}
-	r.done, r.hits, r.next = 0, r.hits[:0], 0
-	if inLine {
-		r.done = overlap
-	} else if r.long != nil {
+	if !inLine && r.long != nil {
 		r.endLong(to)
 	}
-	r.base = to - int64(r.done)
-	r.stats.Bytes = r.base
-	r.cutter.base, r.cutter.from, r.cutter.buf = r.base, 0, r.cutter.buf[:0]
+	r.base, r.done, r.hits, r.next = to-behind, behind, r.hits[:0], 0
+	r.stats.Bytes = to
+	r.cutter.base, r.cutter.from, r.cutter.buf = r.base, behind, append(r.cutter.buf[:0], before...)
 }
 
 // resumeAt returns where reading can go on at about an offset: with a line, or inside of a long line, with a part of it.

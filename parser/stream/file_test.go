@@ -77,6 +77,7 @@ func TestSkippingDoesNotMatter(t *testing.T) {
 	repeat := func(text []byte) []byte { return bytes.Repeat(text, 1+enough/len(text)) }
 	healthy, noisy := repeat(healthyLog()), repeat(noisyLog())
 	oom := "\n[rank3]: " + allocatorMessage + "\n"
+	hunk := "@@ -1,2 +1,2002 @@\n" + strings.Repeat("+x = 1\n", 2000) + " " + allocatorMessage + "\n"
 	for name, text := range map[string][]byte{
 		"healthy":                      healthy,
 		"healthy, with long lines":     repeat(append(healthyLog(), strings.Repeat("x\r", 50_000)+"\n"...)),
@@ -95,6 +96,7 @@ func TestSkippingDoesNotMatter(t *testing.T) {
 		"an exception in the middle":   []byte(string(healthy[:leadBytes+1_000_000]) + "\nTraceback (most recent call last):\n  File \"a.py\", line 1, in f\nValueError: no\n" + string(healthy)),
 		"logs of the fixtures":         append(realLogs(t, "*/*/*.log"), healthy...),
 		"the same in the middle":       slices.Concat(healthy[:leadBytes+1_000_000], realLogs(t, "*/*/*.log"), healthy),
+		"a diff where the end begins":  []byte(string(healthy) + hunk + string(healthy[:tailBytes-len(allocatorMessage)-1000])),
 		"smaller than is worth a look": noisy[:leadBytes],
 	} {
 		t.Run(name, func(t *testing.T) {

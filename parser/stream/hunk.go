@@ -23,12 +23,12 @@ func (r *Reader) inHunk(e *parser.Event) bool {
 	if r.long != nil {
 		return false
 	}
-	at := r.lineOf(e)
-	if at == len(r.buf) || bytes.IndexByte(hunkSigns, r.buf[at]) < 0 || !r.mayLookBack(behind) {
+	at, ok := r.lineOf(e)
+	if !ok || bytes.IndexByte(hunkSigns, r.buf[at]) < 0 || !r.mayLookBack(behind) {
 		return false
 	}
 	older, newer := 0, 0
-	for r.done-at < behind {
+	for {
 		switch r.buf[at] {
 		case ' ':
 			older++
@@ -44,12 +44,12 @@ func (r *Reader) inHunk(e *parser.Event) bool {
 		default:
 			return false
 		}
-		if at == 0 {
-			return false
+		before, ok := r.lineBefore(at)
+		if !ok {
+			return at > 0 && areChanges(r.buf[at:r.done])
 		}
-		at = r.lineBefore(at)
+		at = before
 	}
-	return areChanges(r.buf[at:r.done])
 }
 
 // areChanges reports whether lines that all begin with a sign come from the middle of a hunk: few of them are unchanged, and the signs
@@ -69,17 +69,24 @@ func areChanges(text []byte) bool {
 	return tight
 }
 
-// lineOf is where an event's line begins, if the buffer still holds it: some events are emitted only when they are over.
-func (r *Reader) lineOf(e *parser.Event) int {
-	at := r.done
-	for back := r.line - e.At.Line; back > 0 && at > 0 && r.done-at < behind; back-- {
-		at = r.lineBefore(at)
+// lineOf is where an event's line begins. Some events are emitted only when they are over: it is not ok where the line is too far back.
+func (r *Reader) lineOf(e *parser.Event) (at int, ok bool) {
+	at, ok = r.done, true
+	for back := r.line - e.At.Line; back > 0 && ok; back-- {
+		at, ok = r.lineBefore(at)
 	}
-	return at
+	return at, ok && at < len(r.buf)
 }
 
-// lineBefore is where the line before the one that begins at a place begins.
-func (r *Reader) lineBefore(at int) int { return bytes.LastIndexByte(r.buf[:at-1], '\n') + 1 }
+// lineBefore is where the line before the one that begins at a place begins. It is not ok at the beginning of the input, nor further
+// back than the buffer reaches for sure: how much more it holds depends on how the input came.
+func (r *Reader) lineBefore(at int) (before int, ok bool) {
+	if at == 0 {
+		return 0, false
+	}
+	before = bytes.LastIndexByte(r.buf[:at-1], '\n') + 1
+	return before, r.done-before < behind
+}
 
 // lengthOf is the number of lines in the head of a hunk, which leaves out a 1.
 func lengthOf(n []byte) int {

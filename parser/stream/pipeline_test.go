@@ -2,6 +2,7 @@ package stream
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -12,8 +13,17 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// seen is what a scan made of a text, without places.
+// seen is what a scan made of a text in chunks of so many bytes, without places.
 func seen(text string, chunk int) []string {
+	var pieces []string
+	for p := range slices.Chunk([]byte(text), chunk) {
+		pieces = append(pieces, string(p))
+	}
+	return seenIn(pieces...)
+}
+
+// seenIn is what a scan made of the pieces of a text.
+func seenIn(pieces ...string) []string {
 	var out []string
 	s := NewReader("in", func(o parser.Observation) {
 		switch o := o.(type) {
@@ -27,10 +37,8 @@ func seen(text string, chunk int) []string {
 			out = append(out, fmt.Sprint("gauge ", o.At.Line, o.Name, o.Fields))
 		}
 	})
-	for b := []byte(text); len(b) > 0; {
-		n := min(chunk, len(b))
-		_, _ = s.Write(b[:n])
-		b = b[n:]
+	for _, p := range pieces {
+		_, _ = s.Write([]byte(p))
 	}
 	s.Close()
 	return out

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -52,5 +53,49 @@ func TestAFollowerWaitsForLinesOfTheLog(t *testing.T) {
 		})
 		require.NoError(t, err)
 		assert.Equal(t, want, got, "%q", between)
+	}
+}
+
+// twoKills are two reports of the kernel with other lines around them. The second one names its victim and does not kill it.
+const twoKills = `[100.000001] eth0: link up
+[101.554120] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0
+[101.554127] memory: usage 134217728kB, limit 134217728kB, failcnt 2193372
+[101.554130] Tasks state (memory values in pages):
+[101.554131] [  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name
+[101.554132] [ 104790] 20417 104790  3227001   691185  9830400        0             0 python
+[101.554140] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0-1,oom_memcg=/slurm/uid_20417/job_88123,task_memcg=/slurm/uid_20417/job_88123/step_0/task_3,task=python,pid=104790,uid=20417
+[101.554150] Memory cgroup out of memory: Killed process 104790 (python) total-vm:12908004kB, anon-rss:2764740kB, file-rss:0kB, shmem-rss:0kB, UID:20417 pgtables:9600kB oom_score_adj:0
+[101.600000] oom_reaper: reaped process 104790 (python), now anon-rss:0kB, file-rss:0kB, shmem-rss:0kB
+[205.000001] bash invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0
+[205.000002] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0-1,global_oom,task_memcg=/user.slice,task=ray::W,pid=77,uid=0
+`
+
+// TestKernelReportsReadTheSameFromTwoPieces cuts two reports at every byte.
+func TestKernelReportsReadTheSameFromTwoPieces(t *testing.T) {
+	t.Parallel()
+	want := seen(twoKills, 1<<20)
+	require.Len(t, slices.DeleteFunc(slices.Clone(want), func(o string) bool { return !strings.Contains(o, "kernel.report") }), 2, "%q", want)
+	for cut := 1; cut < len(twoKills); cut++ {
+		got := seenIn(twoKills[:cut], twoKills[cut:])
+		require.Equal(t, want, got, "cut before %.40q", twoKills[cut:])
+	}
+}
+
+// TestAReportThatEndsLateIsJudgedByItsOwnLine: what follows a kill for longer than is kept of the input tells nothing about it, wherever
+// the pieces of the input end.
+func TestAReportThatEndsLateIsJudgedByItsOwnLine(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("x", 3000)
+	for about, row := range map[string]string{
+		"changes":     "+added " + long + "\n",
+		"a quotation": "> [the guide](guide.md) " + long + "\n",
+		"a table":     "|---|---|\n| " + long + " | b |\n",
+		"text":        long + "\n",
+	} {
+		log := twoKills + strings.Repeat(row, 40)
+		want := seen(twoKills, 1<<20)
+		for _, chunk := range []int{11, 4099, 65536, 1 << 20} {
+			assert.Equal(t, want, seen(log, chunk), "%s in chunks of %d bytes", about, chunk)
+		}
 	}
 }
