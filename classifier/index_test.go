@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -66,13 +65,9 @@ func TestCodeIsComparedAsSets(t *testing.T) {
 	assert.Greater(t, no, 100)
 }
 
-// TestThousandsOfIncidentsTakeSeconds puts the logs of many programs together that fail again and again: to compare each of
-// their failures with all that is known of all others would take minutes.
-func TestThousandsOfIncidentsTakeSeconds(t *testing.T) {
-	if testing.Short() {
-		t.Skip("a measurement")
-	}
-	const logs, failures = 40, 250
+// failingPrograms collects the logs of so many programs that fail again and again.
+func failingPrograms(t testing.TB, logs, failures int) *Collector {
+	t.Helper()
 	c := NewCollector()
 	for k := range logs {
 		var b strings.Builder
@@ -87,7 +82,26 @@ func TestThousandsOfIncidentsTakeSeconds(t *testing.T) {
 		_, err := stream.Read(fmt.Sprintf("rank_%d.log", k), strings.NewReader(b.String()), c.Add)
 		require.NoError(t, err)
 	}
-	begin := time.Now()
-	assert.Greater(t, len(c.Result().Incidents), 2000)
-	assert.Less(t, time.Since(begin), 30*time.Second)
+	return c
+}
+
+// TestWorkGrowsWithTheIncidents puts the logs of many programs together that fail again and again: to compare each of their failures
+// with all that is known of all others would take minutes. Allocations do not depend on how busy the machine is.
+func TestWorkGrowsWithTheIncidents(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the race detector makes it slow")
+	}
+	work := func(logs, failures int) float64 {
+		c := failingPrograms(t, logs, failures)
+		return testing.AllocsPerRun(1, func() { require.Greater(t, len(c.Result().Incidents), logs*failures/5) })
+	}
+	assert.Less(t, work(20, 50), 6*work(5, 50), "four times the incidents: not sixteen times the work")
+}
+
+// BenchmarkThousandsOfIncidents is how long 10,000 failures of 40 programs take.
+func BenchmarkThousandsOfIncidents(b *testing.B) {
+	c := failingPrograms(b, 40, 250)
+	for b.Loop() {
+		c.Result()
+	}
 }
