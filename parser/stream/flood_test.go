@@ -30,3 +30,20 @@ func TestAFloodDoesNotDrownOtherEvents(t *testing.T) {
 	assert.Equal(t, maxAlike, seen["torch.oom.of_which"])
 	assert.Equal(t, 1, seen["slurm.oom_kill"], "%v", seen)
 }
+
+// TestAFloodOfKillsIsCountedUpToALimit: each report of the kernel costs as much as a match.
+func TestAFloodOfKillsIsCountedUpToALimit(t *testing.T) {
+	t.Parallel()
+	var b strings.Builder
+	for i := range 2 * maxAlike {
+		fmt.Fprintf(&b, "Memory cgroup out of memory: Killed process %d (python) total-vm:1kB, anon-rss:1kB, file-rss:4kB\n", i+2)
+	}
+	reports := 0
+	_, err := Read("flood", strings.NewReader(b.String()), func(o parser.Observation) {
+		if e, ok := o.(parser.Event); ok && e.Pattern == "kernel.report" {
+			reports++
+		}
+	})
+	assert.NoError(t, err)
+	assert.Equal(t, maxAlike, reports)
+}

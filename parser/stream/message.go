@@ -75,6 +75,7 @@ type messageReader struct {
 	held         int   // bytes that all writers keep
 	maxLine      int   // bytes of a line that is read as a whole
 	quoted       int   // events that samples hold
+	killed       int   // processes in reports of the kernel: [maxAlike] at most, and those of reports that were open then
 	longLineEnds int64 // offset of the end of the last longer line, or inLongLine
 }
 

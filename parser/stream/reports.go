@@ -19,7 +19,7 @@ var kernelWords = [][]byte{[]byte("oom-kill"), []byte("Killed process"), []byte(
 
 // reports feeds the assemblers of a writer's reports over several lines, and emits those that are complete.
 func (r *messageReader) reports(at parser.Position, body []byte, h envelope.Header, w *writer) {
-	opens := slices.ContainsFunc(kernelWords, func(word []byte) bool { return bytes.Contains(body, word) })
+	opens := r.killed < maxAlike && slices.ContainsFunc(kernelWords, func(word []byte) bool { return bytes.Contains(body, word) })
 	if opens && !r.isVetoed(body) || !opens && w.kernel.Open() { // another program may repeat the kernel's words
 		if w.kernel == nil {
 			w.kernel = new(traceback.KernelReport)
@@ -56,6 +56,7 @@ func (r *messageReader) finish(w *writer) {
 
 // kills emits the victims of the kernel's report.
 func (r *messageReader) kills(source string, h envelope.Header, kills []traceback.KernelKill) {
+	r.killed += len(kills)
 	for i := range kills {
 		k := &kills[i]
 		f, text := parser.Fields{}, "the kernel's OOM killer was invoked"
