@@ -118,3 +118,40 @@ func TestAFolderOfTraps(t *testing.T) {
 	_, err = os.Stat(filepath.Join(dir, "-rf.log"))
 	assert.NoError(t, err)
 }
+
+// TestAReportIsNotWrittenOverItsInput: who mistypes -o keeps the log.
+func TestAReportIsNotWrittenOverItsInput(t *testing.T) {
+	t.Parallel()
+	path := write(t, "in.log", []byte(oomLog))
+	link := filepath.Join(filepath.Dir(path), "link.log")
+	require.NoError(t, os.Symlink(path, link))
+	for _, args := range [][]string{{path}, {link}, {"--format", "obs", path}, {"merge", path}, {"--follow", path}, {"-"}} {
+		in, err := os.Open(path)
+		require.NoError(t, err)
+		status, _, errs := call(t, in, append(args, "-o", path)...)
+		in.Close()
+		assert.Equal(t, 2, status, "%q", args)
+		assert.Contains(t, string(errs), "is an input, which the report would overwrite", "%q", args)
+		left, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.Equal(t, oomLog, string(left), "%q", args)
+	}
+	other := write(t, "report.txt", []byte("an earlier report"))
+	status, _, errs := call(t, nil, path, "-o", other)
+	assert.Equal(t, 1, status)
+	assert.Empty(t, string(errs))
+}
+
+// TestAFullDeviceIsSaid: half a report looks like a whole one.
+func TestAFullDeviceIsSaid(t *testing.T) {
+	t.Parallel()
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("no /dev/full")
+	}
+	path := write(t, "in.log", []byte(oomLog))
+	for _, format := range []string{"text", "json", "ndjson", "html", "markdown", "junit", "sarif", "prom", "obs"} {
+		status, _, errs := call(t, nil, "--format", format, "-o", "/dev/full", path)
+		assert.Equal(t, 2, status, format)
+		assert.Equal(t, "oomscan: /dev/full: cannot be written: no space left on device\nhint: what is there is not complete: choose another file with -o\n", string(errs), format)
+	}
+}

@@ -39,6 +39,9 @@ func (o *options) observe(paths []string, s Streams) (int, error) {
 	if s.OutTerminal && (o.output == "" || o.output == "-") && !o.quiet {
 		return exitTrouble, problem{where: "--format obs", what: "is packed and nothing for a terminal", hint: "write it to a file with -o"}
 	}
+	if err := o.spares(paths, s); err != nil {
+		return exitTrouble, err
+	}
 	inputs, problems := source.List(paths)
 	out, closeOut, err := o.sink(s, false)
 	if err != nil {

@@ -74,7 +74,12 @@ func Main(args []string, s Streams) int {
 			return status
 		}
 		var p problem
-		if !errors.As(err, &p) {
+		var failed *os.PathError
+		switch {
+		case errors.As(err, &p):
+		case errors.As(err, &failed):
+			err = problem{where: failed.Path, what: "cannot be written: " + cause(err), hint: "what is there is not complete: choose another file with -o"}
+		default:
 			err = problem{what: err.Error(), hint: "oomscan --help lists the flags"}
 		}
 		complain(s.Err, err)
@@ -293,6 +298,24 @@ func version() string {
 		return info.Main.Version
 	}
 	return "(devel)"
+}
+
+// spares refuses to write the report over an input that the command line names.
+func (o *options) spares(paths []string, s Streams) error {
+	target, err := os.Stat(o.output)
+	if err != nil || !target.Mode().IsRegular() || o.quiet {
+		return nil
+	}
+	for _, path := range paths {
+		st, err := os.Stat(path)
+		if path == source.Stdin && s.In != nil {
+			st, err = s.In.Stat()
+		}
+		if err == nil && os.SameFile(st, target) {
+			return problem{where: "-o " + o.output, what: "is an input, which the report would overwrite", hint: "choose another file with -o"}
+		}
+	}
+	return nil
 }
 
 // sink opens where the report goes. On a terminal, text that is complete before it is shown goes through the pager.
