@@ -95,7 +95,7 @@ func TestWorkGrowsWithTheIncidents(t *testing.T) {
 		c := failingPrograms(t, logs, failures)
 		return testing.AllocsPerRun(1, func() { require.Greater(t, len(c.Result().Incidents), logs*failures/5) })
 	}
-	assert.Less(t, work(20, 50), 6*work(5, 50), "four times the incidents: not sixteen times the work")
+	assert.Less(t, work(12, 30), 6*work(3, 30), "four times the incidents: not sixteen times the work")
 }
 
 // BenchmarkThousandsOfIncidents is how long 10,000 failures of 40 programs take.
