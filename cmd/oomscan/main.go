@@ -11,7 +11,7 @@ import (
 
 // memoryLimit is from where on the garbage of a scan is collected more often: what is kept of 20,000 failed jobs is less than
 // that, but three times as much was in use. GOMEMLIMIT chooses another one.
-const memoryLimit = 96 << 20
+const memoryLimit = 80 << 20
 
 func main() {
 	if os.Getenv("GOMEMLIMIT") == "" {
