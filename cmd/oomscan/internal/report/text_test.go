@@ -348,10 +348,11 @@ func FuzzText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, s string, width uint8) {
 		w := max(int(width), minWidth)
+		sentences := strings.Join(strings.Fields(s), " ") // two blanks begin a command, which is not broken
 		r := &Report{Inputs: []Input{{Name: s, Error: &s}}, Incidents: []Incident{{
 			Kind: "gpu_oom", Verdict: "memory", PhaseWhy: s, Findings: []string{s}, Root: Root{File: s, Message: s, Host: &s, Trace: []Frame{{File: s, Line: 1, Function: s}}},
 			Remedies: []Remedy{{ID: "a", Title: s, Changes: []Change{{Key: s, From: &s, To: &s, Snippet: s}}}}, StartWith: []string{"a"},
-			Proposals: []Proposal{{Title: s, Text: s, Changes: []Change{{Key: "k", Direction: "down"}}}},
+			Proposals: []Proposal{{Title: s, Text: sentences, Changes: []Change{{Key: "k", Direction: "down"}}}},
 		}}}
 		for _, line := range strings.Split(text(t, r, Style{Width: w}), "\n") {
 			require.LessOrEqual(t, columns.StringWidth(line), w, fmt.Sprintf("%q", line))
