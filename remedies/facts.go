@@ -84,6 +84,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(len(ctx.run.Growth) > 0), "memory in use grows from reading to reading"}
 		}},
 		"engine_leaks": {"the engine's version never frees some host memory", "no version of an engine that leaks host memory", engineLeaks},
+		"keeps_samples": {"a buffer of samples fills host memory", "no buffer of samples is known to fill host memory", func(ctx *Context, _ string) verdict {
+			why := cause.KeepsSamples(causeInput(ctx))
+			return verdict{truthOf(why != ""), cmp.Or(why, "no large buffer of samples is set")}
+		}},
 		"outgrown": {"workers hold far more host memory than model and states take", "workers hold no more host memory than they may need", func(ctx *Context, _ string) verdict {
 			why := cause.Outgrown(causeInput(ctx))
 			return verdict{truthOf(why != ""), why}

@@ -22,6 +22,7 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 		},
 		"samples to shuffle":         {"Namespace(shuffle_buffer_size=100000, batch_size=8)\n", "shuffle_buffer_size=25000", "Namespace(shuffle_buffer_size=100, batch_size=8)\n"},
 		"transitions to replay":      {"Namespace(buffer_size=1000000, batch_size=32)\n", "buffer_size=250000", "Namespace(aio_buffer=1000000, batch_size=32)\n"},
+		"a buffer by its path":       {"Config:\nreplay:\n  alpha: 1.0\n  capacity: 2000000\nseed: 0\n", "replay.capacity=500000", "Config:\ncache:\n  alpha: 1.0\n  capacity: 2000000\nseed: 0\n"},
 		"experts for each NUMA node": {"root@node:~/k# export USE_NUMA=1\n$ python local_chat.py --gguf_path /m\n", "USE_NUMA=0", "root@node:~/k# export USE_NUMA=0\n$ python local_chat.py --gguf_path /m\n"},
 		"not a build of PyTorch":     {"root@node:~/k# export USE_NUMA=1\n$ python local_chat.py --gguf_path /m\n", "USE_NUMA=0", "root@node:~/pytorch# export USE_NUMA=1\n$ python setup.py develop --jobs 8\n"},
 		"processes of nnU-Net":       {"num_processes_preprocessing=4 num_processes_segmentation_export=4\n", "-npp=2", "num_processes_preprocessing=1 num_processes_segmentation_export=1\n"},

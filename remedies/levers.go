@@ -164,7 +164,7 @@ var attacks = map[string][]string{
 	"nccl_no_margin":         {"warm-up", "prealloc", "pool-share", "saver-margin", "empty-cache", "share-down", "sleep", "nccl", "micro-batch", "token-budget", "recompute", "optimizer-offload"},
 	"weight_update":          {"update-bucket", "update-layers", "engine-adapters", "share-down", "sleep", "optimizer-offload", "own-gpus"},
 	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "optimizer-offload", "param-offload", "sleep", "share-down", "host-limit", "host-node", "offload-off"},
-	"leak_over_steps":        {"no-grad", "prompt-cache", "detach", "malloc", "offload-off", "update", "restart", "workers"},
+	"leak_over_steps":        {"sample-buffer", "no-grad", "prompt-cache", "detach", "malloc", "offload-off", "update", "restart", "workers"},
 	"host_offload":           {"pinning", "offload-off", "host-cache", "host-limit", "host-node", "nvme", "param-offload", "more-gpus"},
 	"host_load":              {"numa-copies", "vm-memory", "dtype", "lazy-load", "host-limit", "host-node", "host-cache", "offload-off"},
 	"loader_workers":         {"data-cache", "sample-buffer", "pinning", "workers", "writer-batch", "vm-memory", "host-limit", "ray-tasks", "host-node"},
@@ -268,6 +268,7 @@ var attacksThere = []attack{
 	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"limit_too_small", "node_full", []string{"temp-file", "prompt-cache", "vm-memory", "host-node", "sample-buffer", "workers", "offload-off", "host-cache", "malloc"}},
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
+	{"host_load", "keeps_samples", []string{"sample-buffer", "vm-memory", "host-limit", "host-node"}},
 	{"host_load", "names:flwr", append([]string{"ray-tasks"}, attacks["host_load"]...)}, // each client is a task
 	{"host_load", "copies_too_large", []string{"host-limit", "lazy-load", "host-node", "dtype", "offload-off"}},
 	{"host_load", "framework:llamacpp", []string{"mmap", "engine-length", "engine-quantization", "host-limit", "host-node"}},

@@ -125,6 +125,8 @@ func TestWhoHeldTheHostsMemoryDecides(t *testing.T) {
 		},
 		{"processes that share what they hold", "host_load", failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(128)), failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(64))},
 		{"a data set in memory", "loader_workers", failure("host", "unknown", setting("cache_images", "True")), failure("host", "unknown", setting("cache_images", "False"))},
+		{"samples that a program keeps to replay them", "host_load", failure("host", "training", setting("replay.capacity", "2e6")), failure("host", "training", setting("replay.capacity", "200"))},
+		{"a process of samples to replay", "host_load", failure("host", "training", held("ray::ReplayBuffer", 50), hostLimit(62)), failure("host", "training", held("ray::Trainer", 50), hostLimit(62))},
 		{"loaders where nobody holds nearly all", "loader_workers", failure("host", "training", setting("num_workers", "8")), failure("host", "training", setting("num_workers", "8"), held("matlab", 90), hostLimit(100))},
 	} {
 		t.Run(c.name, func(t *testing.T) {

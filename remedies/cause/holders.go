@@ -170,15 +170,29 @@ func keepsData(in *Input) string {
 }
 
 // sampleBuffers lists the settings of the number of samples that wait in host memory: to be shuffled, or to be replayed.
-var sampleBuffers = []string{"shuffle_buffer_size", "shuffle_buffer", "replay_buffer_size", "replay_size", "buffer_size"}
+var sampleBuffers = []string{
+	"shuffle_buffer_size", "shuffle_buffer", "replay_buffer_size", "replay_size", "replay_capacity", "replay_memory_size", "replay_buffer_capacity", "replay.capacity", "replay_buffer.capacity",
+	"replay_memory.capacity", "replay_buffer_config.capacity", "replay_buffer.size", "buffer_capacity", "buffer.capacity", "buffer_size",
+}
 
-// keepsSamples reports that a large buffer of samples is kept in host memory. DeepSpeed's buffer_size of an offload is in bytes.
-func keepsSamples(in *Input) string {
-	key, v, ok := in.Setting(sampleBuffers...)
-	if n, err := strconv.ParseInt(v, 10, 64); !ok || err != nil || n < 1000 || n > 100e6 || !in.host() || in.Backend == "deepspeed" {
+// KeepsSamples reports that a large buffer of samples is kept in host memory, by a setting or by the name of the process that holds
+// most of it. DeepSpeed's buffer_size of an offload is in bytes.
+func KeepsSamples(in *Input) string {
+	if !in.host() || in.Backend == "deepspeed" || slices.Contains([]string{"init", "weight_update", "checkpoint"}, in.Phase) || oneLargeRequest(in) != "" {
 		return ""
 	}
-	return fmt.Sprintf("%s is %s: as many samples wait in host memory", key, v)
+	held := ""
+	if h := in.largest(); containsAny(strings.ToLower(h.Name), []string{"replaybuffer"}) {
+		held = in.OneHolder()
+	}
+	key, v, ok := in.Setting(sampleBuffers...)
+	if n := in.number(key); ok && n >= 1000 && n <= 100e6 {
+		return fmt.Sprintf("%s is %s: as many samples wait in host memory", key, v) + strings.TrimSuffix("; "+held, "; ")
+	}
+	if held != "" {
+		held += ", in samples to replay"
+	}
+	return held
 }
 
 // numaCopies reports that KTransformers, which reads its experts from --gguf_path, keeps them once for each NUMA node. Builds of

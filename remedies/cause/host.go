@@ -55,12 +55,11 @@ var host = []hypothesis{
 			{sign, manyWorkers},
 			{sign, driverHolds},
 			{proof, keepsData},
-			{sign + hint, keepsSamples},
 			{proof, helpersHold},
 		},
 		excludes: []clue{failedIn("no data is loaded in this phase", "init", "weight_update", "checkpoint"), tinyLimit, oneLargeRequest},
 		figure: func(in *Input) (string, *int64) {
-			if why := cmp.Or(keepsData(in), helpersHold(in), keepsSamples(in)); why != "" {
+			if why := cmp.Or(keepsData(in), helpersHold(in)); why != "" {
 				return why, nil
 			}
 			return in.dataProcesses(), nil
@@ -74,6 +73,7 @@ var host = []hypothesis{
 			{proof, holdsWeights},
 			{sign, copies},
 			{proof, numaCopies},
+			{sign + hint, KeepsSamples},
 			{proof, readsIntoHost},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
 		},
@@ -82,7 +82,7 @@ var host = []hypothesis{
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
 			}
-			if why := numaCopies(in); why != "" {
+			if why := cmp.Or(numaCopies(in), KeepsSamples(in)); why != "" {
 				return why, nil
 			}
 			if text, n := oneLoads(in); n != nil {
