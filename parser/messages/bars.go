@@ -49,6 +49,14 @@ func barMarkers() []pattern.Pattern {
 		Marker:   "phase", Set: parser.Fields{"phase": "training", "edge": "point", "label": "fit"}, Source: "PyTorch Lightning 1.x-2.x, callbacks/progress; scripts of diffusers and kohya",
 		Match: lines("Epoch 0:   0%|          | 0/500 [00:00<?, ?it/s]", "Epoch 1/3:   0%|          | 0/500 [00:00<?, ?it/s]", "Steps:   0%|          | 0/1000 [00:00<?, ?it/s]"),
 	}, pattern.Pattern{
+		Name: "monai.cache", Literals: []string{"Loading dataset: "}, Expr: `^Loading dataset:\s{1,4}\d{1,3}%\|`,
+		Gauge: true, Source: "MONAI 1.x, monai/data/dataset.py CacheDataset",
+		Match: lines("Loading dataset:  36%|###       | 26/72 [01:49<03:13,  4.02s/it]"), NoMatch: []string{"Loading dataset: imdb"},
+	}, pattern.Pattern{
+		Name: "tensorflow.shuffle", Literals: []string{"Filling up shuffle buffer"}, Expr: `\bFilling up shuffle buffer\b`,
+		Marker: "phase", Set: parser.Fields{"phase": "data", "edge": "point", "label": "shuffle buffer"}, Source: "TensorFlow 2, core/kernels/data/shuffle_dataset_op.cc",
+		Match: lines("I tensorflow/core/kernels/data/shuffle_dataset_op.cc:450] ShuffleDatasetV3:1: Filling up shuffle buffer (this may take a while): 18211 of 100000"),
+	}, pattern.Pattern{
 		Name:     "script.loss",
 		Literals: []string{" loss: ", " loss = ", " Loss: ", "train_loss", "train loss", "Train Loss", "ms, mfu "},
 		Expr: `(?i)^(?!.{0,200}\b(?:val(?:id(?:ation)?)?|eval|test)[_ /]?loss\b)(?!.{0,200}\d%\|)(?:.{0,60}[\s\[(|])?(?:global[_ ])?(?:step|iter|iteration|batch|update)s?[ \[:=#|]{1,4}\d{1,9}\b(?!%)` +

@@ -159,10 +159,10 @@ func ggmlPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "ggml.image",
-			Literals: []string{"encoding image or slice"},
-			Expr:     `\bencoding image or slice\.\.\.`,
+			Literals: []string{"encoding image "},
+			Expr:     `\bencoding image (?:or )?slice\.\.\.`,
 			Gauge:    true, Source: "llama.cpp, tools/mtmd/mtmd-helper.cpp",
-			Match:   lines("encoding image or slice..."),
+			Match:   lines("encoding image or slice...", "encoding image slice..."),
 			NoMatch: []string{"image slice encoded in 120 ms"},
 		},
 		{
