@@ -25,6 +25,11 @@ func (c *change) assume(ctx *Context, names *naming) {
 	if n, ok := cacheLength(ctx); ok && p.Next == "halve" && slices.Contains([]string{"max_seq_len", "max_model_len", "context_length"}, lastWord(p.Key)) {
 		now, from = itoa(n), fmt.Sprintf("the cache was made for %s tokens: ", memory.Thousands(n))
 	}
+	if g, ok := memory.Reading(ctx.run, ctx.incident, "sglang.prefill"); ok && p.Next == "prefill_chunk" {
+		if n, _ := g.Fields.Int("tokens"); aboveValue(itoa(n), now) {
+			now, from = itoa(n), fmt.Sprintf("the last prefill had %s tokens: ", memory.Thousands(n))
+		}
+	}
 	if p.Next == "raise_stage" && !shownWhole(ctx) {
 		now = "" // DeepSpeed's own file may set it
 	}

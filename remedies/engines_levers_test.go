@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -56,6 +57,16 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 	prompts := []string{"/x/sglang/srt/model_executor/model_runner.py|forward_extend|", "/x/sglang/srt/layers/activation.py|forward_cuda|torch.empty("}
 	capture := []string{"/x/sglang/srt/model_executor/cuda_graph_runner.py|__init__|self.capture()"}
 	logprobs := []string{runner + "|_get_prompt_logprobs_dict|self.sampler.compute_logprobs(logits)", "/x/vllm/v1/sample/sampler.py|compute_logprobs|logits.log_softmax("}
+	draftPool := fullCard("init", 0.5, "/x/sglang/srt/managers/scheduler.py|__init__|self.draft_worker = EAGLEWorker(", "/x/sglang/srt/speculative/eagle_worker.py|__init__|super().__init__(", "/x/sglang/srt/mem_cache/memory_pool.py|_create_buffers|torch.zeros(")
+	rows := fullCard("init", 80, "/x/sglang/srt/model_executor/model_runner.py|init_memory_pool|", "/x/sglang/srt/mem_cache/memory_pool.py|__init__|self.req_to_token = torch.zeros(")
+	weighed := func(r *classifier.Run, used float64) *classifier.Run {
+		r.Gauges = append(r.Gauges, reading("sglang.mem_weights", map[string]float64{"used": used, "free": 1}))
+		return r
+	}
+	prefilled := func(r *classifier.Run, tokens string) *classifier.Run {
+		r.Gauges = append(r.Gauges, classifier.Gauge{Name: "sglang.prefill", Fields: parser.Fields{"tokens": tokens}, At: parser.Position{Source: "a.log", Line: 2}})
+		return r
+	}
 	for _, tt := range []struct {
 		name  string
 		run   *classifier.Run
@@ -78,6 +89,17 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		{"prompts of SGLang have tokens, however many requests", sglang("chunked_prefill_size", "16384", "max_running_requests", "2048"), fullCard("rollout", 1, prompts...), "--chunked-prefill-size=4096", []string{"--max-running-requests=1024"}},
 		{"a capture of graphs processes no prompts", sglang("chunked_prefill_size", "8192", "mem_fraction_static", "0.92", "cuda_graph_max_bs", "256"), fullCard("init", 0.5, capture...), "--cuda-graph-max-bs=16", []string{"--chunked-prefill-size=4096"}},
 		{"a cache that ran full wants fewer requests, and no smaller share", sglang("max_running_requests", "64", "mem_fraction_static", "0.85"), recognized("sglang.batch_out_of_memory", cache("Prefill out of memory. Try to lower your batch size.")), "--max-running-requests=32", []string{"--mem-fraction-static=0.75"}},
+		{"a draft model of the main model's size halves the share", weighed(sglang("mem_fraction_static", "0.6", "tensor_parallel_size", "4"), 7), draftPool, "--mem-fraction-static=0.47", []string{"--chunked-prefill-size=4096", "--cuda-graph-max-bs=16", "--disable-cuda-graph=True"}},
+		{"or the tokens of both caches", weighed(sglang("mem_fraction_static", "0.6", "max_total_num_tokens", "791204"), 30), draftPool, "--max-total-tokens=395602", nil},
+		{"a small one leaves the usual step", weighed(sglang("mem_fraction_static", "0.6", "tensor_parallel_size", "4"), 1), draftPool, "--mem-fraction-static=0.54", nil},
+		{"where another pool failed, there is no draft model", weighed(sglang("mem_fraction_static", "0.6", "tensor_parallel_size", "4"), 7), fullCard("init", 0.5, "/x/sglang/srt/managers/scheduler.py|__init__|", "/x/sglang/srt/mem_cache/memory_pool.py|_create_buffers|torch.zeros("), "--mem-fraction-static=0.54", []string{"--mem-fraction-static=0.47", "--max-total-tokens", "--quantization=fp8"}},
+		{"vLLM reads a draft model beside the weights", vllm(), fullCard("init", 0.5, runner+"|load_model|", "/x/vllm/v1/spec_decode/eagle.py|load_model|", "/x/vllm/model_executor/layers/linear.py|create_weights|torch.empty("), "--speculative-config=a smaller draft model, or none", []string{"--quantization=bitsandbytes"}},
+		{"the table of the requests' tokens wants a shorter context", sglang("chunked_prefill_size", "8192"), rows, "--context-length=131072", []string{"--chunked-prefill-size=4096", "--quantization=fp8"}},
+		{"or fewer requests", sglang("context_length", "1048576"), rows, "--max-running-requests=256", []string{"--quantization=fp8"}},
+		{"a prefill larger than the default shows that it is not the default", prefilled(sglang(), "16384"), fullCard("rollout", 1, prompts...), "--chunked-prefill-size=4096", nil},
+		{"weights a little larger than the card go to the host in part", as(run("vllm"), "", "vllm", "Qwen/Qwen2.5-32B-Instruct"), fullCard("init", 0.5, load...), "--cpu-offload-gb=32", nil},
+		{"but not nearly all of them", as(run("vllm"), "", "vllm", "Qwen/Qwen2.5-72B-Instruct"), fullCard("init", 0.5, load...), "--quantization=bitsandbytes", []string{"--cpu-offload-gb=32"}},
+		{"weights that are published in 8 bits are not quantized again", as(run("vllm", "gpu_memory_utilization", "0.95", "max_model_len", "32768"), "", "vllm", "deepseek-ai/DeepSeek-R1"), cache(tooLong), "--kv-cache-dtype=fp8", []string{"--quantization=fp8", "--quantization=bitsandbytes"}},
 		{"an engine that wakes has its size", vllm("max_num_batched_tokens", "8192", "gpu_memory_utilization", "0.9"), fullCard("weight_update", 1, "/x/vllm/v1/worker/gpu_worker.py|wake_up|"), "--gpu-memory-utilization=0.83", []string{"--max-num-batched-tokens=4096", "--max-num-seqs=128"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -225,5 +247,51 @@ func TestGraphsOfAnEngineInItsOwnProcesses(t *testing.T) {
 	} {
 		got := pick(t, For(c.run, c.in), "verl.rollout.enforce-eager")
 		assert.Equal(t, c.rule, strings.Contains(got.AppliesWhy, "its own processes"), "%s: %s", name, got.AppliesWhy)
+	}
+}
+
+// TestServersWithoutAGuide covers servers of embeddings and of speech, and where an environment variable belongs.
+func TestServersWithoutAGuide(t *testing.T) {
+	t.Parallel()
+	const (
+		tei = "2025-07-03T05:26:45.269542Z  INFO text_embeddings_router: router/src/main.rs:189: Args { model_id: \"BAA*/***-m3\", dtype: None, max_concurrent_requests: 512, max_batch_tokens: 65536, " +
+			"max_batch_requests: None, max_client_batch_size: 32, port: 80 }\nINFO text_embeddings_router: router/src/lib.rs:261: Warming up model\n" +
+			"Error: Model backend is not healthy\n\nCaused by:\n    DriverError(CUDA_ERROR_OUT_OF_MEMORY, \"out of memory\")\n"
+		whisper = "Traceback (most recent call last):\n  File \"/app/run.py\", line 8, in <module>\n    model = WhisperModel(\"large-v3\", device=\"cuda\")\n" +
+			"  File \"/usr/lib/python3.10/site-packages/faster_whisper/transcribe.py\", line 634, in __init__\n    self.model = ctranslate2.models.Whisper(\nRuntimeError: CUDA failed with error out of memory\n"
+		ollama = "ollama[1733]: llama_context: n_ctx         = 32768\nollama[1733]: ggml_backend_cuda_buffer_type_alloc_buffer: allocating 1224.00 MiB on device 0: cudaMalloc failed: out of memory\n" +
+			"ollama[1733]: ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 1283457024\nollama[1733]: llama_init_from_model: failed to initialize the context: failed to allocate compute pp buffers\n"
+	)
+	list := For(incidentOf(t, tei))
+	assert.Equal(t, "engine_activation", list.Cause.ID)
+	assert.Equal(t, "max_batch_tokens=16384", firstChange(list))
+	assert.NotContains(t, settingsChanged(list), "max_client_batch_size=16", "it limits a request, not what is computed at once")
+
+	list = For(incidentOf(t, whisper))
+	assert.Equal(t, "model=turbo, medium or small", firstChange(list))
+	for _, p := range list.Proposals {
+		assert.NotContains(t, p.Title, "train less", "nothing is trained")
+	}
+
+	for _, p := range For(incidentOf(t, ollama)).Proposals {
+		for _, c := range p.Changes {
+			assert.NotContains(t, c.Snippet, "export ", "a service does not read the user's shell")
+			if c.Syntax == "env" {
+				assert.Contains(t, p.Needs, "Set it for the server: systemctl edit ollama, or docker run -e.")
+			}
+		}
+	}
+}
+
+// TestALimitThatCannotHoldTheCopies compares ranks whose copies of the weights exceed the next limit with ranks whose copies fit into it.
+func TestALimitThatCannotHoldTheCopies(t *testing.T) {
+	t.Parallel()
+	const log = "$ torchrun --nproc_per_node 8 train.py --model_name_or_path meta-llama/Llama-3.1-%s\nLoading checkpoint shards:  13%%|#3        | 4/30 [00:10<01:05,  2.51s/it]\n" +
+		"[Tue May  7 10:00:00 2024] oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/slurm/job_1,task_memcg=/slurm/job_1,task=python,pid=503,uid=1000\n" +
+		"[Tue May  7 10:00:00 2024] memory: usage 104857600kB, limit 104857600kB, failcnt 1\n" +
+		"[Tue May  7 10:00:00 2024] Memory cgroup out of memory: Killed process 503 (python) total-vm:22582912kB, anon-rss:12582912kB, file-rss:1024kB, shmem-rss:0kB, UID:1000 pgtables:20000kB oom_score_adj:0\n"
+	for model, first := range map[string]string{"70B": "low_cpu_mem_usage=True", "8B": "--mem=152G"} {
+		run, in := incidentOf(t, fmt.Sprintf(log, model))
+		assert.Equal(t, first, firstChange(For(run, in)), model)
 	}
 }

@@ -103,10 +103,17 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"prompt_cache": {"finished prompts are kept in host memory", "no prompts are kept in host memory", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ggml.prompt_cache", "finished prompts are kept in host memory")
 		}},
-		"draft": {"the context of a draft model did not fit", "not the context of a draft model", func(ctx *Context, _ string) verdict {
-			v := read(ctx, "ggml.draft", "what failed is the draft model's")
-			return verdict{truthOf(v.truth == yes && ctx.phase == "init"), cmp.Or(v.why, "no draft model was loaded")}
+		"caches_dataset": {"MONAI keeps the dataset in host memory", "MONAI keeps no dataset in host memory", func(ctx *Context, _ string) verdict {
+			return read(ctx, "monai.cache", "MONAI's CacheDataset keeps every sample in host memory")
 		}},
+		"host_evaluation": {"host memory ran out in an evaluation that keeps its outputs", "not in an evaluation that keeps its outputs", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(cause.KeepsPredictions(causeInput(ctx)) != ""), "an evaluation keeps the outputs of all its batches"}
+		}},
+		"code": {"the stack's code has %s", "the stack's code does not have %s", func(ctx *Context, w string) verdict {
+			return verdict{truthOf(ctx.stackContains(80, w)), "the stack's code has " + w}
+		}},
+		"draft":        {"a draft model, or its cache, did not fit", "not a draft model", drafts},
+		"request_rows": {"the table of the requests' tokens did not fit", "not the table of the requests' tokens", requestRows.ask},
 		"picture": {"it failed while an image was encoded", "no image was encoded", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ggml.image", "it failed while an image was encoded")
 		}},
@@ -279,9 +286,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		}},
 		"joined_evaluation": {"an evaluation kept the logits of all its batches", "not where an evaluation keeps the logits of all its batches", joinedEvaluation.ask},
 
-		"ray_monitor":      {"Ray's memory monitor ended a worker", "not when Ray's memory monitor ended the worker", rayMonitor.ask},
-		"evicted":          {"the kubelet evicted the pod", "not when the kubelet evicted the pod", evicted.ask},
-		"copies_too_large": {"one copy of the weights for each rank exceeds the node's memory, in 16 bits, too", "the ranks' copies of the weights fit in 16 bits", copiesTooLarge},
+		"ray_monitor":          {"Ray's memory monitor ended a worker", "not when Ray's memory monitor ended the worker", rayMonitor.ask},
+		"evicted":              {"the kubelet evicted the pod", "not when the kubelet evicted the pod", evicted.ask},
+		"copies_too_large":     {"one copy of the weights for each rank exceeds the node's memory, in 16 bits, too", "the ranks' copies of the weights fit in 16 bits", copiesTooLarge},
+		"copies_far_too_large": {"one copy of the weights for each rank needs far more than the node's memory", "the ranks' copies of the weights need no more than a larger limit", copiesFarTooLarge},
 		"virtual_machine": {"a virtual machine of Docker Desktop or WSL was full", "not a virtual machine of Docker Desktop or WSL", func(ctx *Context, _ string) verdict {
 			v := read(ctx, "kernel.virtual", "the virtual machine's memory is a setting")
 			return verdict{truthOf(v.truth == yes && ctx.is("node_full")), cmp.Or(v.why, "no such virtual machine")}

@@ -47,6 +47,9 @@ func otherAllocator(ctx *Context, _ string) verdict {
 	if p.NoTorch {
 		return verdict{yes, p.Name + " has its own allocator"}
 	}
+	if ctx.incident.Kind == parser.GPUDriverOOM && ctx.passesThrough("/faster_whisper/") {
+		return verdict{yes, "CTranslate2 has its own allocator"}
+	}
 	said := slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(ctx.root.Pattern, prefix) })
 	// A driver's error with no trace of PyTorch is that of a library such as XGBoost, cuDF or FAISS.
 	bare := ctx.incident.Kind == parser.GPUDriverOOM && p.ID == "" && !ctx.stackContains(80, "torch") && !ctx.messageContains("torch")

@@ -209,9 +209,17 @@ func largeCard(ctx *Context, _ string) verdict {
 	return verdict{truthOf(large), "the card is large"}
 }
 
+// drafts reports whether a draft model failed at the engine's start: its weights, its cache or its buffers.
+func drafts(ctx *Context, _ string) verdict {
+	const why = "what failed is the draft model's"
+	inStack := ctx.is("engine_process") && (ctx.stackContains(engineDepth, "draft_worker", "eagle_worker") || ctx.passesThrough("/spec_decode/"))
+	v := read(ctx, "ggml.draft", why)
+	return verdict{truthOf(ctx.phase == "init" && (inStack || v.truth == yes)), why}
+}
+
 // serving reports whether an engine failed at work after its start: it left too little memory beside its cache.
 func serving(ctx *Context, _ string) verdict {
-	if ctx.incident.Kind != parser.GPUOOM || ctx.phase != "rollout" || !ctx.is("engine_process") || ctx.is("before_cache") ||
+	if ctx.incident.Kind != parser.GPUOOM || ctx.phase != "rollout" && (ctx.phase != "forward" || !isServer(programOf(ctx.run).ID)) || !ctx.is("engine_process") || ctx.is("before_cache") ||
 		ctx.stackContains(engineDepth, "wake_up", "resume_memory", "update_weights") {
 		return verdict{}
 	}

@@ -48,10 +48,25 @@ func cgroup(ctx *Context, _ string) verdict {
 // copiesTooLarge reports whether the ranks of a node, each with a copy of the weights in 16 bits, need more than the memory that was
 // there: no smaller type helps then.
 func copiesTooLarge(ctx *Context, _ string) verdict {
-	ranks, _ := ctx.gpus()
-	n, p, limit := perNode(ctx, ranks), nominalParameters(ctx).Value, ctx.root.Limit
-	if n < 2 || p <= 0 || p > mostParameters || limit == nil {
+	n, limit := copiesOfWeights(ctx), ctx.root.Limit
+	if n == 0 || limit == nil {
 		return verdict{}
 	}
-	return verdict{truthOf(2*p*n > *limit), "the ranks' copies of the weights do not fit in 16 bits either"}
+	return verdict{truthOf(n > *limit), "the ranks' copies of the weights do not fit in 16 bits either"}
+}
+
+// copiesFarTooLarge reports whether those copies need more than the next limit that would be tried.
+func copiesFarTooLarge(ctx *Context, _ string) verdict {
+	limit := deref(ctx.root.Limit)
+	return verdict{truthOf(limit > 0 && limit < 1<<60 && copiesOfWeights(ctx) > limit+limit/2), "the ranks' copies of the weights need far more"}
+}
+
+// copiesOfWeights returns what the ranks of a node need for a copy of the weights each, in 16 bits; 0 if that is unknown.
+func copiesOfWeights(ctx *Context) int64 {
+	ranks, _ := ctx.gpus()
+	n, p := perNode(ctx, ranks), nominalParameters(ctx).Value
+	if n < 2 || n > 1<<10 || p <= 0 || p > mostParameters {
+		return 0
+	}
+	return 2 * p * n
 }

@@ -47,9 +47,12 @@ func feasibleShare(ctx *Context, key string, f float64) feasibleRange {
 	}
 	q := &paramQuery{Context: ctx, p: &Parameter{}}
 	boundByVLLM(ctx, &b, f)
-	if !boundBySGLang(ctx, &b) {
+	if draft := ctx.is("draft"); draft || !boundBySGLang(ctx, &b) { // the last weights that were read are the draft model's
 		if share, how, ok := q.weightShare(); ok {
 			b.atLeast(share, how)
+			if g, read := lastReading(ctx.run, "sglang.mem_weights"); draft && read {
+				b.besideDraft(share, &g, deref(ctx.root.Total))
+			}
 		}
 	}
 	if least, ok := parseNumber(readField(ctx, "least", "sglang.weights_leave_nothing")); ok && least < 1 {
@@ -63,6 +66,15 @@ func feasibleShare(ctx *Context, key string, f float64) feasibleRange {
 		b.atMost(f-float64(short)/float64(*r.Total), classifier.GiB(short)+" more outside of it")
 	}
 	return b
+}
+
+// besideDraft leaves room for a draft model of at least half the main model's size. Its cache takes as much of the main model's
+// cache as its weights of the main model's weights.
+func (b *feasibleRange) besideDraft(weights float64, g *classifier.Gauge, total int64) {
+	used, ok := g.Fields.Int("used")
+	if draft := float64(used) / float64(total); ok && total > 0 && draft > weights/2 {
+		b.atMost(0.95*weights/(weights+draft), "a draft model with "+classifier.GiB(used)+" of weights, and its cache")
+	}
 }
 
 // besideOthers subtracts what other programs hold of the card from the share.
@@ -204,10 +216,13 @@ func cardCapacity(ctx *Context) (total int64, by string, ok bool) {
 // quantized reports whether the weights may have fewer than two bytes.
 func quantized(ctx *Context) bool {
 	name := strings.ToLower(ctx.run.Model.Name)
-	if slices.ContainsFunc([]string{"fp8", "awq", "gptq", "int4", "int8", "4bit", "8bit", "bnb", "w4a", "w8a", "nvfp4", "mxfp4", "gguf", "gpt-oss"}, func(w string) bool { return strings.Contains(name, w) }) {
+	if quantizedByName(ctx, &memory.Setup{}) {
 		return true
 	}
-	if ctx.stackContains(8, "dequantize_4bit", "matmul_4bit", "bnb.matmul") || ctx.passesThrough("/bitsandbytes/nn/", "/auto_gptq/", "/gptqmodel/", "/awq/", "/hqq/") || quantizesNow(ctx, "").truth == yes {
+	if slices.ContainsFunc([]string{"bnb", "w4a", "w8a", "nvfp4", "gguf", "gpt-oss"}, func(w string) bool { return strings.Contains(name, w) }) {
+		return true
+	}
+	if ctx.stackContains(8, "dequantize_4bit", "matmul_4bit", "bnb.matmul") || ctx.passesThrough("/bitsandbytes/nn/", "/auto_gptq/", "/gptqmodel/", "/awq/", "/hqq/", "/compressed_tensors/", "/quantization/fp8", "/quantization/awq", "/quantization/gptq", "/quantization/modelopt", "/quantization/mxfp4") || quantizesNow(ctx, "").truth == yes {
 		return true
 	}
 	for _, k := range []string{"quantization", "load_in_4bit", "load_in_8bit", "qlora", "use_4bit", "use_8bit", "quantize", "quant_method"} {

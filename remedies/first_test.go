@@ -51,6 +51,8 @@ var attackersThere = []attack{
 	{"activations", "vision", []string{"engine-multimodal"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "layer-offload"}},
+	{"engine_activation", "framework:ollama", []string{"layers"}}, // it chose their number by its estimate of the buffers
+	{"leak_over_steps", "host_evaluation", []string{"eval-logits"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 }
 

@@ -16,6 +16,8 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 	for name, c := range map[string]struct{ log, first, without string }{
 		"a share of the data set": {"Namespace(cache_rate=1.0, num_workers=0)\n", "cache_rate=0.25", "Namespace(cache_rate=0.0, num_workers=0)\n"},
 		"latents":                 {"$ accelerate launch train_network.py --train_batch_size=2 --cache_latents\n", "--cache_latents_to_disk=True", "$ accelerate launch train_network.py --train_batch_size=2 --cache_latents --cache_latents_to_disk\n"},
+		"samples of MONAI":        {"Loading dataset:  61%|######    | 44/72 [03:05<01:57,  4.04s/it]\n", "dataset=PersistentDataset", "Loading dataset lung_ct\n"},
+		"logits of an evaluation": {"***** Running Evaluation *****\n  Num examples = 4241\n  Batch size = 8\n", "preprocess_logits_for_metrics=preprocess_logits_for_metrics = lambda logits, labels: logits.argmax(-1)", "***** Running training *****\n  Num examples = 4241\n"},
 		"a virtual machine of WSL": {
 			"[Tue May  7 10:00:00 2024] CPU: 3 PID: 503 Comm: python Not tainted 5.15.167.4-microsoft-standard-WSL2 #1\n[Tue May  7 10:00:00 2024] 4194304 pages RAM\n", "memory=24 GiB",
 			"[Tue May  7 10:00:00 2024] CPU: 3 PID: 503 Comm: python Not tainted 5.15.0-126-generic #136-Ubuntu\n[Tue May  7 10:00:00 2024] 4194304 pages RAM\n",

@@ -59,6 +59,7 @@ var levers = []lever{
 	{id: "mmap", topics: []string{"engine-mmap"}},
 	{id: "layers", topics: []string{"engine-layers"}},
 	{id: "dtype", topics: []string{"dtype", "cast"}, keys: []string{"torch_dtype", "dtype", "pure_bf16", "=half"}},
+	{id: "smaller-model", topics: []string{"smaller-model"}, costs: "some quality"},
 	{id: "no-grad", keys: []string{"no_grad", "inference_mode", "requires_grad"}},
 	{id: "detach", keys: []string{"=detach"}},
 	{id: "update", topics: []string{"update"}, keys: []string{"=version"}, way: "set"},
@@ -92,6 +93,7 @@ var levers = []lever{
 	{id: "draft-device", topics: []string{"engine-draft-device"}},
 	{id: "kv-dtype", topics: []string{"engine-kv-dtype"}, keys: []string{"kv_cache_dtype", "cache_type_k", "quant_policy"}, costs: "some quality, from a quantized cache"},
 	{id: "engine-quantization", topics: []string{"engine-quantization"}, keys: []string{"quantization"}, costs: "some quality, from quantization"},
+	{id: "engine-offload", topics: []string{"engine-offload"}, costs: "much slower: the weights are copied to the card in every step"},
 	{id: "update-bucket", topics: []string{"update-bucket"}, keys: []string{"update_weights_bucket", "update_weight_buffer", "weight_chunked_mem"}, way: "down", costs: "a slower weight transfer"},
 	{id: "update-layers", keys: []string{"layered_summon", "multi_stage_wake_up", "weight_update_mode", "ds3_gather_for_generation", "move_model_batches"}, costs: "a slower weight transfer"},
 	{id: "hybrid-engine", keys: []string{"hybrid_engine"}, costs: "slower generation"},
@@ -140,7 +142,7 @@ var levers = []lever{
 // attacks maps causes to levers against them, best first (memory.md). For other causes and the unknown one, the items
 // themselves decide the order.
 var attacks = map[string][]string{
-	"states_too_big":         {"spread", "experts", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "freeze", "more-gpus", "apart", "train-tp", "engine-tp", "engine-quantization", "param-offload", "adapters", "fsdp2"},
+	"states_too_big":         {"spread", "experts", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "smaller-model", "freeze", "more-gpus", "apart", "train-tp", "engine-tp", "engine-quantization", "engine-offload", "param-offload", "adapters", "fsdp2"},
 	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
 	"not_sharded":            {"spread", "shard", "lazy-load", "optimizer-offload", "freeze", "more-gpus", "train-tp", "param-offload"},
 	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "shard", "freeze", "param-offload", "sub-group", "more-gpus", "apart", "train-tp", "adapters", "fsdp2"},
@@ -169,7 +171,7 @@ var attacks = map[string][]string{
 	"host_load":              {"numa-copies", "vm-memory", "dtype", "lazy-load", "host-limit", "host-node", "host-cache", "offload-off"},
 	"loader_workers":         {"data-cache", "sample-buffer", "pinning", "workers", "writer-batch", "vm-memory", "host-limit", "ray-tasks", "host-node"},
 	"shm":                    {"shm-size", "object-store", "workers"},
-	"unknown":                {"micro-batch", "token-budget", "pieces"},
+	"unknown":                {"micro-batch", "token-budget", "pieces", "smaller-model"},
 	"limit_too_small":        {"gpu-share", "temp-file", "host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off", "malloc"},
 }
 
@@ -211,6 +213,7 @@ var attacksThere = []attack{
 	{"states_too_big", "stack:deepspeed/runtime/zero/stage", attacks["states_too_big"]}, // the optimizer's partitions, made at start-up
 	{"states_too_big", "colocate_policy_ref=true", []string{"apart", "param-offload", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
+	{"states_too_big", "draft", []string{"draft", "engine-tp", "engine-offload"}},
 	{"states_too_big", "unsharded", []string{"lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "param-offload", "adapters", "train-tp"}},
 	{"not_sharded", "whole_gradients", []string{"sync-gradients", "accumulation", "train-tp", "adapters"}},
 	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][1:]},                                                 // each rank has one card to work on
@@ -224,7 +227,7 @@ var attacksThere = []attack{
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
 	{"activations", "unified_memory", []string{"unified-memory", "micro-batch", "length"}},
 	{"activations", "framework:jax", []string{"recompute", "micro-batch", "unified-memory", "share-up", "prealloc", "sequence-parallel", "length"}},
-	{"activations", "infers", append([]string{"no-grad", "eval-batch"}, attacks["activations"]...)},
+	{"activations", "infers", append([]string{"no-grad", "eval-batch"}, append(slices.Clone(attacks["activations"]), "smaller-model")...)},
 	{"activations", "gradient_checkpointing=False", append([]string{"no-grad", "recompute", "engine-multimodal"}, attacks["activations"]...)},
 	{"activations", "vision", append([]string{"engine-multimodal"}, attacks["activations"]...)},
 	{"activations", "script_batch", append([]string{"no-grad", "prealloc", "cache-offload", "pieces", "micro-batch"}, attacks["activations"]...)},
@@ -234,6 +237,7 @@ var attacksThere = []attack{
 	{"leak_over_steps", "outgrown", []string{"update", "malloc", "restart", "offload-off"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 	{"attention_scores", "vision", []string{"attention", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
+	{"engine_activation", "request_rows", []string{"engine-length", "engine-seqs"}},
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down", "engine-tp"}},
 	{"engine_activation", "encoder_batch", []string{"engine-seqs", "engine-multimodal", "engine-tp"}},
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
@@ -243,6 +247,7 @@ var attacksThere = []attack{
 	{"engine_share_too_small", "pattern:sglang.weights_leave_nothing", []string{"share-up", "engine-tp", "engine-quantization"}},
 	{"engine_share_too_small", "pattern:vllm.mamba_blocks", []string{"engine-seqs", "share-up", "engine-tp", "eager", "engine-quantization"}},
 	{"engine_activation", "framework:triton", []string{"engine-arena", "micro-batch", "engine-instances", "engine-seqs", "share-down"}},
+	{"engine_share_too_large", "draft", []string{"share-down", "draft", "engine-total", "kv-dtype", "engine-quantization", "engine-tp"}},
 	{"engine_share_too_large", "makes_cache", []string{"card-split", "engine-length", "kv-dtype", "engine-tp", "engine-quantization"}},
 	{"engine_share_too_large", "engine_stays", append([]string{"sleep"}, attacks["engine_share_too_large"]...)},
 	{"engine_share_too_large", "less_than_desired", []string{"share-down", "sleep", "others", "optimizer-offload", "param-offload"}},
@@ -257,8 +262,9 @@ var attacksThere = []attack{
 	{"engine_share_too_small", "framework:ollama", []string{"engine-length", "kv-dtype", "layers", "engine-quantization"}},
 	{"engine_activation", "draft", []string{"engine-chunk", "draft-device", "draft", "engine-length", "layers"}},
 	{"engine_activation", "framework:llamacpp", contextToo},
-	{"engine_activation", "framework:ollama", contextToo},
+	{"engine_activation", "framework:ollama", []string{"engine-multimodal", "layers", "engine-chunk", "attention", "engine-length", "vram-margin", "kv-dtype"}}, // its estimate of the buffers was too low
 	{"engine_share_too_large", "framework:lmdeploy", []string{"share-down", "engine-length", "engine-chunk", "engine-tp", "engine-quantization"}},
+	{"leak_over_steps", "host_evaluation", []string{"eval-logits", "eval-batch", "host-limit", "host-node"}},
 	{"limit_too_small", "eval_accumulation_steps>0", append([]string{"eval-logits"}, attacks["limit_too_small"]...)},
 	{"checkpoint_gather", "framework:unsloth", []string{"merge"}},
 	{"limit_too_small", "compiling", []string{"build-jobs", "host-limit", "host-node"}},
@@ -270,6 +276,7 @@ var attacksThere = []attack{
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
 	{"host_load", "keeps_samples", []string{"sample-buffer", "vm-memory", "host-limit", "host-node"}},
 	{"host_load", "names:flwr", append([]string{"ray-tasks"}, attacks["host_load"]...)}, // each client is a task
+	{"host_load", "copies_far_too_large", []string{"lazy-load", "host-node", "host-limit", "offload-off"}},
 	{"host_load", "copies_too_large", []string{"host-limit", "lazy-load", "host-node", "dtype", "offload-off"}},
 	{"host_load", "framework:llamacpp", []string{"mmap", "engine-length", "engine-quantization", "host-limit", "host-node"}},
 	{"host_load", "framework:ollama", []string{"engine-quantization", "others", "engine-length", "host-limit"}},

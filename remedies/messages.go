@@ -85,7 +85,8 @@ var (
 		frames: []string{"capture_model", "init_cuda_graphs", "init_device_graphs", "capture_one_batch_size", "capture_graph", "cuda_graph_warmup"},
 		why:    "it failed while CUDA graphs were captured",
 	}
-	sampler = sign{
+	requestRows = sign{frames: []string{"req_to_token = "}, near: 3, why: "SGLang keeps a row of the longest context for each request that may run"}
+	sampler     = sign{
 		read: fieldValue{"method", "sampler", []string{"vllm.warm_up"}}, frames: []string{"sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run"}, near: 6,
 		why: "the sampler's buffers, which grow with the number of sequences, did not fit",
 	}
@@ -94,7 +95,7 @@ var (
 	// The optimizer's state does not exist yet.
 	loadingWeights = sign{frames: []string{"from_pretrained", "load_state_dict", "model_state_dict", "load_checkpoint", "caching_allocator_warmup", "convert return", "_apply"}, near: 6, why: "the weights were being read or moved to the card"}
 	pairs          = sign{frames: []string{"concatenated_forward", "concatenated_inputs"}, near: 20, why: "each sample is a pair of answers, and the loss takes their log-probabilities from the logits"}
-	inVAE          = sign{frames: []string{"vae", "decode_first_stage", "autoencoder"}, near: 20, why: "the VAE holds the whole image at full resolution"}
+	inVAE          = sign{frames: []string{"vae", "first_stage_model", "decode_first_stage", "autoencoder"}, near: 20, why: "the VAE holds the whole image at full resolution"}
 	prefill        = sign{
 		read: fieldValue{"method", "Prefill", []string{"sglang.batch_out_of_memory"}}, frames: []string{"forward_extend", "prefill"}, near: 40,
 		why: "it failed during prefill",

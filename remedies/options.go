@@ -33,19 +33,27 @@ const (
 	tooLittle
 )
 
-// withValues leaves out options that the program may lack and options without a value, each if there are enough others. The best
-// option against the cause stays: to raise a limit is advice even without a number.
+// withValues leaves out options that the program may lack and options without a value, each if there are enough others, and puts
+// those without a value last. The best option against the cause stays: to raise a limit is advice even without a number.
 func withValues(options []option) []option {
-	unsure := func(o option) bool { return o.class == withoutValue }
 	bare := func(o option) bool {
-		return !slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil })
+		return !slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil && c.Syntax != "words" })
 	}
-	for _, drop := range []func(o option) bool{unsure, bare} {
-		if rest := slices.DeleteFunc(slices.Clone(options), drop); len(rest) >= fewProposals {
-			return slices.DeleteFunc(slices.Clone(options), func(o option) bool { return o.place > 0 && drop(o) })
+	unsure := func(o option) bool { return o.class == withoutValue && !bare(o) }
+	unset := func(c Change) bool { return c.To == nil && c.From != nil && isNone(*c.From) } // neither a value nor a step
+	out := slices.DeleteFunc(slices.Clone(options), func(o option) bool { return o.place > 0 && slices.ContainsFunc(o.Changes, unset) })
+	for _, drop := range []struct {
+		what func(o option) bool
+		from int
+	}{{unsure, leastProposals}, {bare, fewProposals}} {
+		if rest := slices.DeleteFunc(slices.Clone(out), drop.what); len(rest) >= drop.from {
+			out = slices.DeleteFunc(out, func(o option) bool { return o.place > 0 && drop.what(o) })
 		}
 	}
-	return options
+	if len(out) > 1 {
+		slices.SortStableFunc(out[1:], func(a, b option) int { return map[bool]int{true: 1}[bare(a)] - map[bool]int{true: 1}[bare(b)] })
+	}
+	return out
 }
 
 // optionsOf returns the options from the lists' items and from the fixes that no list has.
@@ -226,8 +234,10 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if caution != "" {
 		o.Needs = []string{caution}
 	}
-	if n := atTheNode(ctx, a.Changes); n != "" {
-		o.Needs = append(o.Needs, n)
+	for _, n := range []string{atTheNode(ctx, a.Changes), whereSet(ctx, a.Changes)} {
+		if n != "" {
+			o.Needs = append(o.Needs, n)
+		}
 	}
 	e := effect{freed: a.Freed, why: a.EnoughWhy}
 	if a.Enough != nil {

@@ -28,8 +28,9 @@ type Proposal struct {
 // mostProposals is how many proposals a report shows.
 const mostProposals = 5
 
-// fewProposals is how many are enough to choose from. With fewer, items against the cause's rivals are alternatives.
-const fewProposals = 2
+// fewProposals is how many are enough to choose from: with fewer, options without a value stay. With fewer than
+// leastProposals, items against the cause's rivals are alternatives.
+const fewProposals, leastProposals = 3, 2
 
 // threeProposals is how many proposals a page shows at a glance.
 const threeProposals = 3
@@ -72,7 +73,7 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 			if !weak && len(out) > 0 {
 				o.class = max(o.class, out[0].class) // never before what attacks the cause
 			}
-			if len(out) < fewProposals && o.lever != "length" && !slices.ContainsFunc(out, same) { // a suspicion is no reason to cut samples
+			if len(out) < leastProposals && o.lever != "length" && !slices.ContainsFunc(out, same) { // a suspicion is no reason to cut samples
 				out = append(out, o)
 			}
 		}

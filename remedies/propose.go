@@ -232,6 +232,9 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	if c.missing == "" {
 		c.Snippet = snippet(&c.Change, p.Plus && !found)
 	}
+	if whereSet(ctx, []Change{c.Change}) != "" {
+		c.Snippet = strings.TrimPrefix(c.Snippet, "export ") // no shell starts the program
+	}
 	return c, true
 }
 

@@ -243,6 +243,18 @@ func shareUp(q *paramQuery) proposedValue {
 	return proposedValue{to: fraction(to), how: fmt.Sprintf("%s + %s, a first guess: the log does not show what is missing", fraction(f), fraction(to-f))}
 }
 
+// weightsBeyond returns how many GiB of the weights must leave the card so that a quarter of it is free. Beyond a card's size
+// nearly every layer would be copied in each step.
+func weightsBeyond(q *paramQuery) proposedValue {
+	const most = 0.75
+	share, how, ok := q.weightShare()
+	total, _, known := cardCapacity(q.Context)
+	if !ok || !known || share <= most || share > 1+most {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(ceilDiv(int64((share-most)*float64(total)), 1<<30)), how: fmt.Sprintf("%s, less three quarters of %s", how, classifier.GiB(total))}
+}
+
 // cardsUp raises a share that counts cards, as unified memory has them: it doubles until the request fits.
 func cardsUp(q *paramQuery) proposedValue {
 	f, ok := parseNumber(q.cur)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,9 +30,15 @@ func hostMemory(q *paramQuery) proposedValue {
 	if used := deref(q.root.Used); step > 1 && used > now && used < 1<<50 && used+used/4 > need {
 		need, how = used+used/4, fmt.Sprintf("1.25 x the %s that it used", classifier.GiB(used))
 	}
+	if n := copiesOfWeights(q.Context); q.is("copies_far_too_large") && q.phase == "init" {
+		need, how = n+n/10, copiesFactor+"the "+classifier.GiB(n)+" of the ranks' copies of the weights"
+	}
 	to := ceilDiv(need, step<<30) * step
 	return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: fmt.Sprintf("%s, rounded up to a multiple of %d GiB", how, step)}
 }
+
+// copiesFactor begins the arithmetic of a limit that holds a copy of the weights for each rank.
+const copiesFactor = "1.1 x "
 
 // cardShare raises a container's share of a card, in MiB, by a quarter.
 func cardShare(q *paramQuery) proposedValue {
@@ -44,7 +51,7 @@ func cardShare(q *paramQuery) proposedValue {
 
 // isHostMemory reports whether a change is one of [hostMemory].
 func isHostMemory(c Change) bool {
-	return c.From != nil && c.To != nil && (strings.HasPrefix(c.ComputedFrom, "1.5 x ") || strings.HasPrefix(c.ComputedFrom, "1.25 x "))
+	return c.From != nil && c.To != nil && slices.ContainsFunc([]string{"1.5 x ", "1.25 x ", copiesFactor}, func(s string) bool { return strings.HasPrefix(c.ComputedFrom, s) })
 }
 
 // guess says that more host memory is a guess, by the factor of the change.
@@ -53,6 +60,9 @@ func guess(ctx *Context, c *Change) string {
 	to, ok2 := parseSize(*c.To)
 	if used := ctx.root.Used; ok1 && used != nil && *used > from {
 		return fmt.Sprintf("It used %s when it was killed, and may need more.", classifier.GiB(*used))
+	}
+	if strings.HasPrefix(c.ComputedFrom, copiesFactor) {
+		return "Enough for a copy of the weights in each rank, if nothing else is large."
 	}
 	const unknown = "How much was missing is not in the log"
 	if !ok1 || !ok2 || from <= 0 {

@@ -217,13 +217,20 @@ func downTo(q *paramQuery, n int64, names ...string) proposedValue {
 
 // contextLength returns the context whose cache fits next to the weights, in steps, or half of the current one without figures.
 // If it is not set, it is the length the model was trained for, and the rule takes a usual one.
-func contextLength(q *paramQuery, n int64) proposedValue {
+func contextLength(q *paramQuery) proposedValue {
 	const usual = 8192
+	n, ok := parseInt(q.cur)
+	if ok && n == 0 { // as many as the model was trained for
+		n, ok = q.settings.integer("n_ctx")
+	}
+	if !ok || n <= 0 {
+		return proposedValue{}
+	}
 	if v := q.contextThatFits(n); v.to != "" {
 		return v
 	}
-	_, chosen := q.settings.integer("ctx_size", "c")
-	if trained, ok := q.settings.integer("n_ctx_train"); ok && trained == n && n > 2*usual && !chosen {
+	set, _ := q.settings.integer("ctx_size", "c")
+	if trained, ok := q.settings.integer("n_ctx_train"); ok && trained == n && n > 2*usual && set == 0 {
 		return proposedValue{to: itoa(usual), how: "so far the length that the model was trained for; this is enough for most conversations"}
 	}
 	const step = 8192

@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -64,6 +65,20 @@ func snippet(c *Change, plus bool) string {
 		return key + " = " + to
 	}
 	return to
+}
+
+// whereSet says where an environment variable of a program belongs that is not started from a shell, or nothing for other programs and
+// settings.
+func whereSet(ctx *Context, changes []Change) string {
+	switch env := slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "env" }); {
+	case !env:
+		return ""
+	case ctx.is("launcher:k8s"):
+		return "Set it in the container's env."
+	case ctx.is("framework:ollama"):
+		return "Set it for the server: systemctl edit ollama, or docker run -e."
+	}
+	return ""
 }
 
 // scalar quotes a value that YAML would misread.

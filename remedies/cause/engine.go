@@ -65,8 +65,9 @@ var engines = []hypothesis{
 		id: "engine_activation",
 		evidence: []weighed{
 			{proof, when("it failed in the run that measures the engine's activations", func(in *Input) bool { return in.Profiling })},
+			{2 * proof, when("the stack ends in the table of the requests' tokens", func(in *Input) bool { return in.RequestRows })},
 			{proof, both(when("the sampler's buffers did not fit", func(in *Input) bool { return in.Sampler }), (*Input).engineGPU)},
-			{sign + hint, both(frames(12, "the stack ends in a step's own tensors", "forward_extend", "logits_processor", "prompt_logprob", "visual", "vision", "get_topk", "compute_logits", "fused_moe", "mm_encoder", "execute_model", "prefill"), (*Input).servingEngine)},
+			{sign + hint, both(frames(12, "the stack ends in a step's own tensors", "forward_extend", "logits_processor", "prompt_logprob", "visual", "vision", "get_topk", "compute_logits", "lm_head", "fused_moe", "mm_encoder", "execute_model", "prefill"), (*Input).servingEngine)},
 			{proof, both(frames(12, "it failed while the engine warmed up", "warmup"), (*Input).engineGPU)},
 			{proof, both(when("it failed while the engine warmed up", func(in *Input) bool { return strings.Contains(in.Text, "warmup{") }), (*Input).engineGPU)},
 			{proof + hint, both(frames(12, "the log-probabilities of a prompt have a row for each of its tokens", "prompt_logprob", "input_logprob", "input_token_logprob", "normalized_logprobs"), (*Input).engineGPU)},
@@ -77,6 +78,12 @@ var engines = []hypothesis{
 			{2 * proof, both(when("the prompt tokens of one step did not fit", func(in *Input) bool { return strings.Contains(in.Text, "prefill tokens") }), (*Input).engineGPU)},
 			{proof, both(poolGrew, (*Input).gpu)},
 			{proof, temporary(false)},
+			{sign, both(func(in *Input) string { // Text Embeddings Inference
+				if n := in.number("max_batch_tokens"); n > 0 && in.number("max_client_batch_size") > 0 {
+					return "batches may have " + memory.Thousands(n) + " tokens (max_batch_tokens), and the warm-up has as many"
+				}
+				return ""
+			}, (*Input).gpu)},
 			{sign, when("building an engine tries its kernels at the largest planned sizes", func(in *Input) bool { return strings.Contains(in.Text, "buildserializednetwork") })},
 			{proof, when("it was creating buffers that grow with the requests in a batch", func(in *Input) bool { return in.executor("sampler", "drafter", "speculative") })},
 			{sign, both(when("ONNX Runtime's arena could not grow", func(in *Input) bool { return strings.Contains(in.Text, "bfcarena::allocaterawinternal") }), (*Input).gpu)},
@@ -98,6 +105,7 @@ var engines = []hypothesis{
 				return in.Kind == "gpu_driver_oom" && containsAny(in.Message, []string{"flashinfer", "cudamallocasync"})
 			}), (*Input).servingEngine)},
 			{sign + hint, both(when("the engine failed with its cache in place", func(in *Input) bool { return in.CacheTaken && !in.NoRoomForCache && in.Phase != "weight_update" }), (*Input).engineGPU)},
+			{sign + hint, both(frames(3, "the stack ends where the engine makes its cache", "_create_buffers", "_allocate_kv_cache"), (*Input).engineGPU)},
 			{sign, both(when("TurboMind gives its cache most of what the weights leave, and then found too little", func(in *Input) bool { return strings.Contains(in.Text, "[tm]") }), (*Input).gpu)},
 			{proof, func(in *Input) string {
 				if !in.SharesCard || in.EngineAsleep || in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.NoRoomForCache {
@@ -280,6 +288,8 @@ func keepsMostOfTheCard(in *Input) string {
 // besideCache names what did not fit beside the engine's cache.
 func (in *Input) besideCache() string {
 	switch {
+	case in.Draft:
+		return "the draft model and its cache, which come after the main model's cache"
 	case in.GraphCapture:
 		return "the CUDA graphs"
 	case in.Sampler:
@@ -311,6 +321,8 @@ func (in *Input) stepPart() string {
 			return fmt.Sprintf("the encoder's activations do not fit: one input for each of up to %d sequences (max_num_seqs)", n)
 		}
 		return "the encoder's activations do not fit: one input for each sequence (max_num_seqs)"
+	case in.RequestRows:
+		return "the table of the requests' tokens does not fit: a row of the longest context for each request that may run"
 	case in.Draft:
 		return "the draft model's compute buffer does not fit beside the main model" + in.stepSize()
 	case in.Sampler:

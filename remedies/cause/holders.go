@@ -147,10 +147,22 @@ var inMemoryKeys = []string{
 	"load_to_memory", "load_img_to_memory", "load_images_to_memory", "keep_in_memory", "preload", "preload_data", "preload_dataset", "use_cache_dataset", "cache",
 }
 
+// KeepsPredictions reports that host memory ran out while transformers' Trainer evaluated: it keeps the outputs of all batches to the
+// end.
+func KeepsPredictions(in *Input) string {
+	if !in.host() || in.DataWorkers || !containsAny(in.Stage, []string{"***** running evaluation", "***** running prediction"}) {
+		return ""
+	}
+	return "the evaluation keeps the outputs of all its batches in host memory until it ends"
+}
+
 // keepsData reports that a setting keeps the data set in host memory.
 func keepsData(in *Input) string {
 	if !in.host() {
 		return ""
+	}
+	if in.CachedDataset {
+		return "MONAI's CacheDataset keeps every sample in host memory"
 	}
 	if key, v, ok := in.Setting("cache_rate"); ok { // of MONAI's CacheDataset
 		if rate, err := strconv.ParseFloat(v, 64); err == nil && rate > 0 {

@@ -171,6 +171,7 @@ var host = []hypothesis{
 			}},
 			{2 * proof, growing},
 			{sign + 2*hint, Outgrown},
+			{sign + hint, KeepsPredictions},
 			{sign, when("this version of the engine never frees some host memory", func(in *Input) bool { return in.LeakyEngine && in.stepped() })},
 		},
 		excludes: []clue{when("a process that prepares data was killed", func(in *Input) bool { return in.DataWorkers }), driverHolds},
@@ -180,6 +181,9 @@ var host = []hypothesis{
 			}
 			if why := Outgrown(in); why != "" {
 				return why + ", so something is never freed", nil
+			}
+			if why := KeepsPredictions(in); why != "" {
+				return why, nil
 			}
 			return "memory grows from step to step", nil
 		},

@@ -174,6 +174,9 @@ func statesFigure(in *Input) (string, *int64) {
 	if why := modelsBeside(in); why != "" {
 		return why, in.Others
 	}
+	if in.Draft {
+		return "the draft model does not fit beside the main model", nil
+	}
 	if statesFill(in) == "" {
 		if memory.WideParameter(in.Request) {
 			return weightsFigure(4, "the weights alone, in float32")(in)
