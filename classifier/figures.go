@@ -128,21 +128,34 @@ func ownProcess(f parser.Fields) {
 var listedProcess = lazyre.New(`Process \d{1,10} has ([\d.]{1,20}) ([MG])iB memory in use`)
 
 // findItself finds the failed process where PyTorch's message lists several and calls none "this process", or one that holds less
-// than the failed one allocated, as inside a container: the only one that holds what PyTorch reserved, and a context.
+// than the failed one allocated, as inside a container: the only one that holds what PyTorch reserved, and a context. Where the
+// listed processes account for the whole card, the failed one is among them, however much it holds outside of PyTorch.
 func (r *Root) findItself() {
 	const context, rounding = 2 << 30, 1 << 30 / 100
 	if r.OtherProcesses == nil || r.Allocated == nil || r.ReservedUnallocated == nil || r.ProcessBytes != nil && *r.ProcessBytes >= *r.Allocated {
 		return
 	}
-	reserved, own, found := *r.Allocated+*r.ReservedUnallocated, int64(0), 0
+	reserved := *r.Allocated + *r.ReservedUnallocated
+	var like, larger []int64
 	for _, m := range listedProcess().FindAllStringSubmatch(r.Message, 64) {
 		size, err := strconv.ParseFloat(m[1], 64)
 		n := int64(size * float64(map[string]int64{"M": 1 << 20, "G": 1 << 30}[m[2]]))
-		if err == nil && n >= reserved-rounding && n <= reserved+context {
-			own, found = n, found+1
+		switch {
+		case err != nil || n < reserved-rounding:
+		case n <= reserved+context:
+			like = append(like, n)
+		default:
+			larger = append(larger, n)
 		}
 	}
-	if rest := *r.OtherProcesses - own; found == 1 && rest > 0 {
+	if len(like) == 0 && r.ProcessBytes == nil && r.Total != nil && r.Free != nil && *r.OtherProcesses+*r.Free >= *r.Total-context/2 {
+		like = larger
+	}
+	if len(like) != 1 {
+		return
+	}
+	if own := like[0]; *r.OtherProcesses > own {
+		rest := *r.OtherProcesses - own
 		r.ProcessBytes, r.OtherProcesses = &own, &rest
 	}
 }
