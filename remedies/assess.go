@@ -8,6 +8,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/classifier/phase"
+	"oomscan/remedies/memory"
 )
 
 // candidate is an item of a list that may go into the answer.
@@ -187,6 +188,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("loading_weights"); v.truth == yes && ctx.phase == "init" && ctx.holds("engine_process").truth == no && pullsOne(onActivations, it.Topic, changes) {
 		return v.why + ": no batch has run yet"
 	}
+	if v := allowsAsMany(ctx, changes); v != "" && pulls("dynamic-batch", it.Topic, changes) {
+		return v
+	}
 	if v, whole := packsNothing(ctx); whole && pullsOne([]string{"packing", "dynamic-batch"}, it.Topic, changes) {
 		return v
 	}
@@ -270,6 +274,23 @@ func packsNothing(ctx *Context) (string, bool) {
 		return "", false
 	}
 	return "a micro-batch is one sample, which has no padding", true
+}
+
+// allowsAsMany returns why a budget of tokens is no smaller than the failed micro-batch, or "".
+func allowsAsMany(ctx *Context, changes []change) string {
+	if len(ctx.request) == 0 || !ctx.request[0].Seen && !ctx.request[0].Met || ctx.request[0].Low <= 0 {
+		return ""
+	}
+	for i := range changes {
+		c := &changes[i]
+		if c.To == nil || !strings.Contains(c.Key, "token") {
+			continue
+		}
+		if n, ok := parseInt(*c.To); ok && n >= ctx.request[0].Low {
+			return fmt.Sprintf("the failed micro-batch has about %s tokens, and the least budget is %s", memory.Thousands(ctx.request[0].Low), memory.Thousands(n))
+		}
+	}
+	return ""
 }
 
 // engineUntouched returns why a setting of the engine has no effect yet, or "".

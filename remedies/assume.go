@@ -37,7 +37,7 @@ func (c *change) assume(ctx *Context, names *naming) {
 		now, from = fraction(sharedShare), "the log does not show it, and trainers beside an engine give it about half: "
 	}
 	if _, ok := parseNumber(now); !ok && (now == "" || !names.defaults) {
-		c.leastValue()
+		c.leastValue(ctx)
 		return
 	}
 	v := nextValue(&paramQuery{ctx, p, now})
@@ -48,7 +48,7 @@ func (c *change) assume(ctx *Context, names *naming) {
 		if inForce {
 			c.From, c.assumed = &p.Default, false
 		}
-	case v.bound != "" && inForce:
+	case v.bound != "" && (inForce || names.defaults && p.Next == "share_up"):
 		c.satisfied = v.bound + ", by default"
 	}
 }
@@ -68,9 +68,13 @@ func cacheLength(ctx *Context) (int64, bool) {
 const sharedShare = 0.5
 
 // leastValue sets a value that helps whatever the setting is now, unless it is already set.
-func (c *change) leastValue() {
+func (c *change) leastValue(ctx *Context) {
 	switch p := c.parameter; {
 	case strings.HasPrefix(p.Next, "halve_micro") && p.Min == "1" && p.Next != "halve_micro_global":
+		if len(ctx.request) > 0 && ctx.request[0].Samples == 1 {
+			c.satisfied = "the failed micro-batch is one sample"
+			return
+		}
 		one := "1"
 		c.To, c.ComputedFrom = &one, "one sample, the least there is; the log does not show what it is now"
 	case p.Next == "raise_stage" && p.Max == "3":

@@ -295,3 +295,27 @@ func TestALimitThatCannotHoldTheCopies(t *testing.T) {
 		assert.Equal(t, first, firstChange(For(run, in)), model)
 	}
 }
+
+// TestSGLangsOwnImageProcessorIsNoStrayProcess has a vision model's server on the first card, beside the process that prepares its images.
+func TestSGLangsOwnImageProcessorIsNoStrayProcess(t *testing.T) {
+	t.Parallel()
+	const failed = "ERROR\n  File \"/opt/sglang/srt/managers/scheduler.py\", line 1038, in event_loop_overlap\n    batch_result = self.run_batch(batch)\n" +
+		"  File \"/opt/sglang/srt/models/MODEL.py\", line 812, in forward\n    hidden_states = CALL(\n" +
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 344.00 MiB. GPU 0 has a total capacity of 80.00 GiB of which 200.00 MiB is free. Process 984 has 19.80 GiB memory in use. Process 120 has 60.00 GiB memory in use. Of the allocated memory 57.00 GiB is allocated by PyTorch, and 0.80 GiB is reserved by PyTorch but unallocated.\n"
+	const launch = "$ python -m sglang.launch_server --model-path Qwen/Qwen3-VL-30B --mem-fraction-static 0.75\n[2025-12-26 09:58:13 TP0] Scheduler hit an exception: Traceback (most recent call last):\n"
+	for name, c := range map[string]struct {
+		log   string
+		ended bool
+	}{
+		"images":      {launch + strings.NewReplacer("MODEL", "qwen3_vl", "CALL", "general_mm_embed_routine").Replace(failed), false},
+		"only text":   {launch + strings.NewReplacer("MODEL", "qwen3", "CALL", "self.model").Replace(failed), true},
+		"on the host": {strings.Replace(launch, "0.75", "0.75 --disable-fast-image-processor", 1) + strings.NewReplacer("MODEL", "qwen3_vl", "CALL", "general_mm_embed_routine").Replace(failed), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			changes := changesOf(For(incidentOf(t, c.log)))
+			assert.Equal(t, c.ended, strings.Contains(strings.Join(changes, " "), "nvidia-smi"), changes)
+			assert.Equal(t, !c.ended, strings.Contains(strings.Join(changes, " "), "--disable-fast-image-processor=True"), changes)
+		})
+	}
+}

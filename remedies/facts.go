@@ -106,6 +106,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"caches_dataset": {"MONAI keeps the dataset in host memory", "MONAI keeps no dataset in host memory", func(ctx *Context, _ string) verdict {
 			return read(ctx, "monai.cache", "MONAI's CacheDataset keeps every sample in host memory")
 		}},
+		"image_processor": {"SGLang's main process prepares images on the same card", "no images are prepared on the card", func(ctx *Context, _ string) verdict {
+			why := cause.PreparesImages(causeInput(ctx))
+			return verdict{truthOf(why != ""), cmp.Or(strings.TrimPrefix(why, "; "), "no images are prepared on the card")}
+		}},
 		"host_evaluation": {"host memory ran out in an evaluation that keeps its outputs", "not in an evaluation that keeps its outputs", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(cause.KeepsPredictions(causeInput(ctx)) != ""), "an evaluation keeps the outputs of all its batches"}
 		}},
@@ -125,6 +129,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"reads_checkpoint": {"a checkpoint is read onto the card, or a run goes on from one", "no checkpoint is read onto the card", func(ctx *Context, _ string) verdict {
 			why := cause.LoadsCheckpoint(causeInput(ctx))
 			return verdict{truthOf(why != ""), cmp.Or(why, "no checkpoint is read onto the card")}
+		}},
+		"broadcasts_state": {"rank 0 broadcasts a whole state to the other ranks' cards", "no whole state is broadcast", func(ctx *Context, _ string) verdict {
+			why := cause.BroadcastsState(causeInput(ctx))
+			return verdict{truthOf(why != ""), cmp.Or(why, "no whole state is broadcast")}
 		}},
 		"whole_gradients": {"every GPU keeps whole gradients until the last micro-batch", "no GPU keeps whole gradients", func(ctx *Context, _ string) verdict {
 			why := cause.WholeGradients(causeInput(ctx))

@@ -53,6 +53,8 @@ var attackersThere = []attack{
 	{"activations", "framework:sdwebui", []string{"param-offload", "layer-offload"}},
 	{"engine_activation", "framework:ollama", []string{"layers"}}, // it chose their number by its estimate of the buffers
 	{"leak_over_steps", "host_evaluation", []string{"eval-logits"}},
+	{"checkpoint_gather", "broadcasts_state", []string{"own-copies"}},
+	{"foreign_process", "image_processor", []string{"image-processor", "share-down"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 }
 

@@ -24,6 +24,9 @@ func explainRequest(ctx *Context) []memory.Explanation {
 	default:
 		return nil
 	}
+	if ctx.is("joined_evaluation") {
+		return nil // as many rows as the evaluation has had, of whatever the model returns
+	}
 	place, wide := failedPlace(ctx)
 	q := &memory.Request{
 		Size: memory.Printed(*r.Requested, r.Message), Bytes: *r.Requested, Block: strings.Contains(strings.ToLower(r.Message), "tried to allocate"),
@@ -134,7 +137,7 @@ func batches(ctx *Context) []memory.Product {
 			n, ok = 8, true // transformers/training_args.py
 		}
 		for _, l := range lengths {
-			p := memory.Product{Tokens: n * l.tokens, How: memory.Thousands(n) + " x " + l.how}
+			p := memory.Product{Tokens: n * l.tokens, Samples: n, How: memory.Thousands(n) + " x " + l.how}
 			if ok && n < mostSamples && !slices.ContainsFunc(out, func(o memory.Product) bool { return o.Tokens == p.Tokens }) {
 				out = append(out, p)
 			}

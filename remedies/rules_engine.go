@@ -213,6 +213,9 @@ func shareUp(q *paramQuery) proposedValue {
 		b.high, b.highHow = hi, "the most that leaves room for anything else"
 		return proposedValue{bound: b.none(q.p.Key)}
 	}
+	if short, ok := q.shortfall(); ok && q.incident.Kind == parser.KVCache && float64(short) > (hi-f)*q.cardAtMost(f) {
+		return atBound("the cache lacks %s, more than a share of %s adds", classifier.GiB(short), fraction(hi))
+	}
 	if f >= hi-1e-9 {
 		return atBound("%s is %s already; more leaves no room for anything else", q.p.Key, fraction(f))
 	}
@@ -286,6 +289,22 @@ func (q *paramQuery) lacking() int64 {
 	}
 	left, _ := g.Fields.Int("available")
 	return max(-left, 0)
+}
+
+// cardAtMost returns the most memory that the card can have: as logged or, with what vLLM measures beside its cache taken for no more than
+// a quarter of weights and cache, by the share f.
+func (q *paramQuery) cardAtMost(f float64) float64 {
+	if total, _, ok := cardCapacity(q.Context); ok {
+		return float64(total)
+	}
+	weights, ok1 := memory.Reading(q.run, q.incident, "vllm.weights")
+	cache, ok2 := memory.Reading(q.run, q.incident, "vllm.kv_available")
+	if !ok1 || !ok2 {
+		return largestCard
+	}
+	used, _ := weights.Fields.Int("used")
+	left, _ := cache.Fields.Int("available")
+	return min(float64(used+max(left, 0))*5/4/f, largestCard)
 }
 
 // leastRoom is the share of the card for a cache of unknown size.

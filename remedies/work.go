@@ -72,7 +72,7 @@ func workOf(ctx *Context) work {
 	switch {
 	case ctx.is("engine_process"):
 		return work{servingWork, ctx.holds("engine_process").why, isServer(p.ID)}
-	case ctx.stackContains(80, evaluationFrames...):
+	case evaluates(ctx):
 		return in(evaluationWork, "it failed in evaluation, which has its own batch size")
 	case ctx.passesThrough("/transformers/generation/"):
 		return in(generationWork, "text was being generated")
@@ -96,6 +96,16 @@ func workOf(ctx *Context) work {
 		return in(inferenceWork, "nothing is trained there")
 	}
 	return work{}
+}
+
+// bothWays matches names of loops that train and evaluate: which of the two failed, inner frames say.
+var bothWays = lazyre.New(`\w{0,40}train\w{0,20}_(?:eval|valid)\w{0,40}|\w{0,40}(?:eval|valid)\w{0,20}_train\w{0,40}`)
+
+// evaluates reports whether the failing stack passes through an evaluation.
+func evaluates(ctx *Context) bool {
+	return slices.ContainsFunc(ctx.stack[max(0, len(ctx.stack)-80):], func(f string) bool {
+		return containsAny(bothWays().ReplaceAllString(f, ""), evaluationFrames)
+	})
 }
 
 // trainsIn reports whether a frame of the failing stack is of a training step or around one.

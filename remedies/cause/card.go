@@ -52,7 +52,7 @@ var card = []hypothesis{
 			switch {
 			case in.Others != nil:
 				n := in.strangers()
-				return fmt.Sprintf("other processes hold %s on this GPU", gib(n)), n
+				return fmt.Sprintf("other processes hold %s on this GPU%s", gib(n), PreparesImages(in)), n
 			case in.LessThanDesired && in.Total != nil && in.Free != nil:
 				n := *in.Total - *in.Free
 				return fmt.Sprintf("%s of the GPU's %s was in use before the engine started", classifier.GiB(n), gib(in.Total)), &n
@@ -214,6 +214,17 @@ func otherRanksCard(in *Input) string {
 
 // leastNeighbour is the most that CUDA contexts alone take.
 const leastNeighbour = 1 << 30
+
+// PreparesImages reports what else is on the first card of an SGLang server that failed in a vision tower, if nvidia-smi does not name
+// others: its main process resizes the images of all requests there.
+func PreparesImages(in *Input) string {
+	const context = 1 << 30
+	if in.Framework != "sglang" || !in.EngineFailed || in.Others == nil || *in.Others < context || in.Device == nil || *in.Device != 0 || in.listedHolder() != nil ||
+		!in.passes(40, "get_image_feature", "general_mm_embed_routine") || in.on("disable_fast_image_processor") {
+		return ""
+	}
+	return "; SGLang's main process prepares images there"
+}
 
 // strangers is what other processes hold. Inside a container PyTorch lists its own process among them, so what is left of the card beside
 // its own figures is the most.

@@ -32,6 +32,7 @@ var host = []hypothesis{
 		id: "checkpoint_gather",
 		evidence: []weighed{
 			{proof, failedIn("it failed while a checkpoint was saved", "checkpoint")},
+			{proof, BroadcastsState},
 			{sign, both(frames(12, "the stack ends where a state dict is gathered", "full_state_dict", "_gather_full_param", "save_checkpoint", "save_pretrained", "gather_16bit", "consolidated"), func(in *Input) bool { return in.Phase != "weight_update" && in.Phase != "init" })},
 			{sign + 2*hint, both(gathersOnOne, func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
 			{2 * proof, both(wholeStateInOne, func(in *Input) bool { return gathersOnOne(in) != "" })},
@@ -40,6 +41,9 @@ var host = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			if why := wholeStateInOne(in); why != "" {
 				return why + ": saving gathers the whole state there", nil
+			}
+			if why := BroadcastsState(in); why != "" {
+				return why, in.Requested
 			}
 			if in.gpu() {
 				return "the checkpoint needs memory on a GPU that training has filled", nil
@@ -228,6 +232,9 @@ var host = []hypothesis{
 		},
 	},
 }
+
+// BroadcastsState reports that ranks receive each whole tensor of a checkpoint on their cards and then keep their shards of it.
+var BroadcastsState = both(frames(8, "each rank receives whole tensors of the state from rank 0, on its GPU, before it keeps its shards", "_broadcast_state_dict", "_broadcast_tensors", "_broadcast_processed_state"), (*Input).gpu)
 
 // gathersOnOne says which setting makes one rank gather the whole state to save it.
 var gathersOnOne = is(": one rank gathers the whole state", []string{"fsdp_state_dict_type", "fsdp_final_state_dict_type", "state_dict_type"}, "full_state_dict", "full")

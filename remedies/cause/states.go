@@ -113,6 +113,9 @@ func (in *Input) states(p int64) (bytes int64, how string) {
 		if !split {
 			n = 1
 		}
+		if in.Allocated != nil && 2*frozen/n > *in.Allocated {
+			return bytes, how // the card holds less: they are quantized or split
+		}
 		bytes, how = bytes+2*frozen/n, how+fmt.Sprintf(" + %s frozen ones x 2", count(frozen))
 	}
 	return bytes, how
@@ -129,7 +132,7 @@ func (in *Input) trainedBytes() int64 {
 // statesOnCard returns the least that the states take on a card in a training step, or 0 if unknown.
 func (in *Input) statesOnCard() (least int64, how string) {
 	p := in.trained()
-	if p <= 0 || p > 1<<40 || in.Total == nil || in.Infers || !in.training() && in.Phase != "optimizer" || in.on("optimizer_in_bwd") || in.offloads() {
+	if p <= 0 || p > 1<<40 || in.Total == nil || in.Infers || !in.training() && in.Phase != "optimizer" && !in.passes(8, "initialize_optimizer_states") || in.on("optimizer_in_bwd") || in.offloads() {
 		return 0, ""
 	}
 	if in.GPUs == 0 && (in.Backend != "" && in.Backend != "ddp" || in.Rank != nil && *in.Rank > 0) {
@@ -221,6 +224,9 @@ func (in *Input) trained() int64 {
 	_, tuning, _ := in.Setting("finetuning_type", "tuner_type", "train_type")
 	full := strings.EqualFold(strings.Trim(tuning, `"' `), "full") || strings.Contains(in.Text+strings.Join(in.Stack, " "), "full_finetune")
 	full = full || slices.Contains(trainAll, in.Framework) || slices.Contains(trainAll, in.Application) || in.off("use_peft", "use_lora", "enable_lora")
+	if n := max(in.GPUs, 1); in.Requested != nil && in.passes(8, "initialize_optimizer_states") && *in.Requested >= in.Parameters.Value/n {
+		full = true // one state of a rank's part of all parameters
+	}
 	if !full || in.Adapters || in.Quantized {
 		return 0
 	}
@@ -348,6 +354,9 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 			split, n = fmt.Sprintf(" / %d GPUs", in.GPUs), in.GPUs
 		}
 		text, size := sized("%s: %s parameters x %d bytes%s", bytes*p/n, what, count(p), bytes, split)
+		if bytes == 2 && in.Allocated != nil && *size < *in.Allocated/5 {
+			return plain("the model does not fit on the GPU with what else is there")(in) // its weights are the least of it
+		}
 		if bytes == 4 {
 			text += "; in 16 bits, " + classifier.GiB(2*p/n)
 		}

@@ -73,3 +73,16 @@ func TestTheOptimizersStatesAppearWhereTheRunFailed(t *testing.T) {
 		assert.Equal(t, c.want, got, name)
 	}
 }
+
+func TestWeightsThatExplainLittleOfWhatIsHeldAreNotSaid(t *testing.T) {
+	t.Parallel()
+	for held, said := range map[float64]bool{10: true, 77: false} {
+		best, _ := Rank(failure("gpu", "init", sharded, parameters(7.24e9, 4), func(in *Input) { in.Allocated = bytes(held) }))
+		assert.Equal(t, "states_too_big", best.ID)
+		if said {
+			assert.Contains(t, best.Text, "3.37 GiB")
+		} else {
+			assert.NotContains(t, best.Text, "3.37 GiB")
+		}
+	}
+}

@@ -174,6 +174,9 @@ var training = []hypothesis{
 			if in.host() {
 				return "the evaluation moves the logits of all its batches to host RAM", nil
 			}
+			if in.passes(12, "nested_concat", "torch_pad_and_concatenate", "evalloopcontainer") {
+				return fmt.Sprintf("the evaluation joins what it keeps of all its batches, here %s in one piece", gib(in.Requested)), in.Requested
+			}
 			return productFigure("the logits")(in)
 		},
 	},

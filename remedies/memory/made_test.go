@@ -90,12 +90,12 @@ func TestARequestIsAProductOfWhatTheLogKnows(t *testing.T) {
 		"the sampler, elements unknown":   {1.11, func(r *Request) { r.Place, r.Vocab = Sampler, qwen }, ""},
 		"the sampler, vocabulary unknown": {1.11, func(r *Request) { r.Place, r.Wide = Sampler, Yes }, ""},
 		"a batch of the settings": {1.95, func(r *Request) {
-			r.Place, r.Vocab.Value, r.Products = Logits, 32000, []Product{{16384, "8 x 2,048"}, {2048, "1 x 2,048"}}
+			r.Place, r.Vocab.Value, r.Products = Logits, 32000, []Product{{Tokens: 16384, How: "8 x 2,048"}, {Tokens: 2048, How: "1 x 2,048"}}
 		}, "logits: 16,384 tokens (8 x 2,048) x 32,000 vocabulary x 4 bytes = 1.95 GiB"},
-		"a batch without a stack":   {1.95, func(r *Request) { r.Vocab.Value, r.Products = 32000, []Product{{16384, "8 x 2,048"}} }, "16,384 tokens (8 x 2,048)"},
-		"a batch that does not fit": {1.95, func(r *Request) { r.Vocab.Value, r.Products = 32000, []Product{{16000, "8 x 2,000"}} }, ""},
+		"a batch without a stack":   {1.95, func(r *Request) { r.Vocab.Value, r.Products = 32000, []Product{{Tokens: 16384, How: "8 x 2,048"}} }, "16,384 tokens (8 x 2,048)"},
+		"a batch that does not fit": {1.95, func(r *Request) { r.Vocab.Value, r.Products = 32000, []Product{{Tokens: 16000, How: "8 x 2,000"}} }, ""},
 		"two batches that fit": {3.91, func(r *Request) {
-			r.Vocab.Value, r.Products = 128256, []Product{{8192, "2 x 4,096"}, {16384, "4 x 4,096"}}
+			r.Vocab.Value, r.Products = 128256, []Product{{Tokens: 8192, How: "2 x 4,096"}, {Tokens: 16384, How: "4 x 4,096"}}
 		}, ""},
 		"a quantized weight":                   {.4375, func(r *Request) { r.Place, r.Shape = Unpacked, llama }, "a quantized weight unpacked for use (one matrix of a feed-forward layer): 28,672 intermediate size x 8,192 hidden x 2 bytes = 448.0 MiB"},
 		"no matrix has that size":              {.5, func(r *Request) { r.Place, r.Shape = Unpacked, llama }, ""},

@@ -80,8 +80,9 @@ type Request struct {
 
 // Product is a number of tokens and how it came about.
 type Product struct {
-	Tokens int64
-	How    string // "8 x 2,048"
+	Tokens  int64
+	Samples int64
+	How     string // "8 x 2,048"
 }
 
 // Truth is Yes, No, or zero for unknown.
@@ -115,6 +116,7 @@ type Explanation struct {
 	Text string // one sentence with the arithmetic
 	// Seen: the stack names it. Met: a setting predicts exactly this size. With neither, the size merely fits.
 	Seen, Met  bool
+	Samples    int64 // of the batch that it is for, 0 when unknown
 	Low, High  int64 // tokens that the size corresponds to; 0 if it is not counted in tokens
 	Bytes      int64 // of an element
 	Over       bool  // more tokens than the limit allows, for any width of the elements
@@ -240,7 +242,7 @@ func (r *Request) product() (found Explanation, ok bool) {
 				return found, false
 			}
 			found, ok = Explanation{
-				What: "logits", Seen: r.Place == Logits, Met: true, Low: p.Tokens, High: p.Tokens, Bytes: width,
+				What: "logits", Seen: r.Place == Logits, Met: true, Samples: p.Samples, Low: p.Tokens, High: p.Tokens, Bytes: width,
 				Text: fmt.Sprintf("logits: %s tokens (%s) x %s vocabulary x %d bytes = %s.", Thousands(p.Tokens), p.How, r.vocabulary(), width, GiB(r.Bytes)),
 			}, true
 		}

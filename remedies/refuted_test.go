@@ -1,0 +1,87 @@
+package remedies
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestWhatSavesOrHoldsDecidesTheFirstChange has each change beside a log without the fact that calls for it.
+func TestWhatSavesOrHoldsDecidesTheFirstChange(t *testing.T) {
+	t.Parallel()
+	const killed = "[Tue May  7 10:00:00 2024] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/user.slice/s.scope,task=python,pid=503,uid=1000\n" +
+		"[Tue May  7 10:00:00 2024] Out of memory: Killed process 503 (python) total-vm:225829120kB, anon-rss:125829120kB, file-rss:1024kB, shmem-rss:0kB, UID:1000 pgtables:20000kB oom_score_adj:0\n"
+	composer := "global_seed: 17\ndevice_train_microbatch_size: 1\nfsdp_config:\n  sharding_strategy: FULL_SHARD\n  state_dict_type: full\nsave_interval: 20ba\n" + killed
+	receives := stackOf(onCardOf("1.96 GiB", "39.39", "1.69 GiB", "36.40"), "/w/train.py|main|strategy.load_checkpoint(path)", "torch/distributed/checkpoint/state_dict.py|_load_model_state_dict|_broadcast_state_dict(", "torch/distributed/_state_dict_utils.py|_broadcast_tensors|full_tensor = torch.empty(")
+	boxes := "Namespace(samples_per_gpu=1, max_epochs=12)\n" + stackOf(onCardOf("1.81 GiB", "10.76", "497.00 MiB", "9.52"), "/w/mmdetection/tools/train.py|main|train_detector(", "/w/mmdetection/mmdet/models/detectors/base.py|forward|return self.forward_train(img, img_metas, **kwargs)", "/w/mmdetection/mmdet/models/dense_heads/rpn_head.py|loss|losses = super().loss(", "/w/mmdetection/mmdet/core/bbox/iou_calculators/iou2d_calculator.py|bbox_overlaps|wh = (rb - lt).clamp(min=0)")
+	moved := "Total VRAM 6144 MB, total RAM 32536 MB\n### ComfyUI Revision: 2737\n" + stackOf(onCardOf("25.00 MiB", "6.00", "0 bytes", "4.79"), "C:/ComfyUI/execution.py|execute|output_data = get_output_data(", "C:/ComfyUI/custom_nodes/outpaint/unit.py|samples|pipe.to(device)", "diffusers/pipelines/pipeline_utils.py|to|module.to(device, dtype)", "torch/nn/modules/module.py|convert|return t.to(")
+	for name, c := range map[string]struct{ log, first, without string }{
+		"Composer gathers what it saves": {composer, "fsdp_config.state_dict_type=sharded", strings.Replace(composer, "state_dict_type: full", "state_dict_type: sharded", 1)},
+		"rank 0 sends a whole state":     {receives, "broadcast_from_rank0=False", strings.ReplaceAll(receives, "_broadcast_", "_distribute_")},
+		"boxes of an image":              {boxes, "gpu_assign_thr=300", strings.ReplaceAll(boxes, "mmdet/core/bbox", "mmdet/models/layers")},
+		"a pipeline in a node":           {moved, "pipe.enable_sequential_cpu_offload=pipe.enable_sequential_cpu_offload()  # instead of pipe.to(device)", strings.ReplaceAll(moved, "diffusers/pipelines/", "comfy/ldm/")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, c.first, firstChange(answerTo(t, c.log)))
+			assert.NotContains(t, settingsChanged(answerTo(t, c.without)), c.first)
+		})
+	}
+}
+
+// TestNothingIsSaidThatTheFiguresRefute has figures that speak against a change or a sentence.
+func TestNothingIsSaidThatTheFiguresRefute(t *testing.T) {
+	t.Parallel()
+	const trainer = "TrainingArguments(\nper_device_train_batch_size=1,\n)\n"
+	lora := func(allocated string) string {
+		return "[INFO] model_name_or_path: meta-llama/Llama-2-70b-hf\ntrainable params: 142,000,000 || all params: 69,000,000,000 || trainable%: 0.2058\n" + trainer +
+			stackOf(onCardOf("1.30 GiB", "79.15", "1.05 GiB", allocated), "/w/ft.py|main|trainer.train()", "transformers/trainer.py|training_step|loss.backward()", "transformers/models/llama/modeling_llama.py|forward|attn_weights = nn.functional.softmax(attn_weights, dim=-1, dtype=torch.float32)")
+	}
+	joins := stackOf(onCardOf("10.49 GiB", "23.65", "10.10 GiB", "12.42"), "/w/cls.py|main|trainer.evaluate()", "transformers/trainer.py|prediction_loop|preds = logits if preds is None else nested_concat(preds, logits)", "transformers/trainer_utils.py|nested_concat|return torch.cat((tensors, new_tensors), dim=0)")
+	vllm := func(missing, left string) string {
+		return "INFO 08-04 03:14:33 [gpu_model_runner.py:1892] Model loading took 70.2314 GiB and 156.774211 seconds\nINFO 08-04 03:15:52 [gpu_worker.py:255] Available KV cache memory: " + left + " GiB\n" +
+			"ERROR 08-04 03:15:53 [core.py:632] ValueError: To serve at least one request with the models's max seq len (262144), (" + missing + " GiB KV cache is needed, which is larger than the available KV cache memory (" + left + " GiB). Based on the available memory, the estimated maximum model length is 205728. Try increasing `gpu_memory_utilization` or decreasing `max_model_len` when initializing the engine.\n"
+	}
+	short := func(share string) string {
+		return "$ vllm serve /m --max-model-len 1024 --gpu-memory-utilization " + share + "\nERROR 03-05 13:46:50 core.py:291] ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.\n"
+	}
+	verl := "+ python3 -m verl.trainer.main_ppo data.max_prompt_length=4096 data.max_response_length=500 actor_rollout_ref.model.path=Qwen/Qwen2.5-14B actor_rollout_ref.actor.use_dynamic_bsz=False actor_rollout_ref.actor.ppo_micro_batch_size=4 trainer.n_gpus_per_node=4 trainer.nnodes=1\n" +
+		stackOf(onCardOf("2.60 GiB", "79.32", "1.18 GiB", "72.41"), "/w/verl/workers/actor/dp_actor.py|_forward_micro_batch|entropy = verl_F.entropy_from_logits(logits)", "/w/verl/utils/torch_functional.py|entropy_from_logits|pd = torch.nn.functional.softmax(logits, dim=-1)")
+	one := "{'train_batch_size': 8, 'gradient_accumulation_steps': 1, 'zero_optimization': {'stage': 1}}\nNamespace(micro_batch_size=1, seq_length=16384, vocab_size=152064)\n" +
+		stackOf(onCardOf("9.28 GiB", "60.97", "1.32 GiB", "55.00"), "/w/train.py|step|out = model(**batch)", "deepspeed/runtime/engine.py|forward|loss = self.module(*inputs, **kwargs)", "transformers/models/qwen2/modeling_qwen2.py|forward|logits = logits.float()")
+	for name, c := range map[string]struct{ log, never, other string }{
+		"a budget that allows what failed":           {verl, "ppo_max_token_len_per_gpu=", strings.Replace(verl, "max_prompt_length=4096", "max_prompt_length=2048", 1)},
+		"one sample":                                 {one, "train_micro_batch_size_per_gpu=1", ""},
+		"frozen weights that the card does not hold": {lora("75.62"), "frozen ones", ""},
+		"rows of all batches are no tokens":          {"BertConfig {\n  \"hidden_size\": 768,\n  \"model_type\": \"bert\",\n  \"vocab_size\": 30522\n}\n\n***** Running Evaluation *****\n" + joins, "vocabulary x", ""},
+		"more than a share adds":                     {vllm("62.00", "48.66"), "utilization=0.95", vllm("49.00", "48.66")},
+		"a share that is small on purpose":           {short("0.2"), "fp8", short("0.9")},
+		"a training loop that also evaluates":        {trainer + stackOf(oomOf("400.00 MiB", "200.00 MiB", "46.00"), "/w/train.py|train_and_evaluate|state = step(batch)", "/w/net.py|__call__|y = conv(x)"), "it failed in evaluation", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, c.log)
+			require.NotNil(t, a.Cause)
+			assert.NotContains(t, said(a), c.never)
+			if c.other != "" {
+				assert.Contains(t, said(answerTo(t, c.other)), c.never)
+			}
+		})
+	}
+}
+
+// onCardOf is PyTorch's message on a card of some size.
+func onCardOf(asked, total, free, allocated string) string {
+	return strings.NewReplacer("47.40", total).Replace(oomOf(asked, free, allocated))
+}
+
+// said is what the answer says of the cause and proposes.
+func said(a Checklist) string {
+	texts := append([]string{a.Cause.Text}, settingsChanged(a)...)
+	for i := range a.Remedies {
+		texts = append(texts, a.Remedies[i].AppliesWhy)
+	}
+	return strings.Join(texts, "\n")
+}
