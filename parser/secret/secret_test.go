@@ -72,6 +72,7 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		"cmd = python -u -m deepspeed.launcher.launch --world_info=eyJsb2NhbGhvc3QiOiBbMCwgMSwgMiwgMywgNCwgNSwgNiwgN119 --master_port=29500",
 		"frame #3: _ZNSt6vectorIN2at6TensorESaIS1_EE + 0x2f and _ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEE",
 		"Qwen2_5_VLForConditionalGeneration Qwen3VLMoeTextSparseMoeBlockForConditionalGeneration cross-encoder/ms-marco-MiniLM-L-6-v2",
+		"/tmp/TestALogReadHereIsToldFromOneOfItsName1064841465/001/rank_0.log",
 		"sort_key=step_token_level_reward_mean next_token=128009 page_token=none",
 		"wandb: Syncing run vibrant-sun-42 https://wandb.ai/team/project/runs/8k2j4h6g",
 		"Basic blocks, basic authentication-free; Bearer tokens are not used here",

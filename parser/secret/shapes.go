@@ -209,15 +209,18 @@ func maskRandom(text string) string {
 	return maskAll(text, ranges, func(m []int) (lo, hi int) { return m[0], m[1] })
 }
 
-// isKeyMaterial reports whether letters and digits are drawn at random, for [maskRandom].
+// isKeyMaterial reports whether letters and digits are drawn at random, for [maskRandom]. A name of short words has one number at most.
 func isKeyMaterial(run string) bool {
-	changes := 0
+	changes, numbers := 0, 0
 	for i := 1; i < len(run); i++ {
 		if ascii.IsUpper(run[i]) != ascii.IsUpper(run[i-1]) || ascii.IsDigit(run[i]) != ascii.IsDigit(run[i-1]) {
 			changes++
 		}
+		if ascii.IsDigit(run[i]) && !ascii.IsDigit(run[i-1]) {
+			numbers++
+		}
 	}
-	return isRandom(run) && strings.ToUpper(run) != run && changes*100 >= len(run)*45
+	return isRandom(run) && strings.ToUpper(run) != run && numbers > 1 && changes*100 >= len(run)*45
 }
 
 func isAlnum(c byte) bool { return c != '_' && ascii.IsWord(c) }
