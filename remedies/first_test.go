@@ -49,6 +49,8 @@ var attackers = map[string]string{
 // attackersThere are levers that attack a cause only under a fact.
 var attackersThere = []attack{
 	{"activations", "vision", []string{"engine-multimodal"}},
+	{"activations", "stack:/core/bbox/", []string{"assign-on-host"}}, // a matrix of all boxes and anchors
+	{"activations", "stack:/task_modules/", []string{"assign-on-host"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "layer-offload"}},
 	{"engine_activation", "framework:ollama", []string{"layers"}}, // it chose their number by its estimate of the buffers
