@@ -319,3 +319,13 @@ func TestSGLangsOwnImageProcessorIsNoStrayProcess(t *testing.T) {
 		})
 	}
 }
+
+func TestGraphsOfADraftModelAreGraphs(t *testing.T) {
+	t.Parallel()
+	run, in := incidentOf(t, "server_args=ServerArgs(model_path='/m', tp_size=4, mem_fraction_static=0.9, speculative_algorithm='EAGLE', cuda_graph_max_bs=256)\n"+
+		"Traceback (most recent call last):\n  File \"/x/sglang/srt/managers/scheduler.py\", line 255, in __init__\n    self.draft_worker = EAGLEWorker(\n"+
+		"  File \"/x/sglang/srt/speculative/eagle_worker.py\", line 120, in __init__\n    self.draft_model_runner.init_cuda_graphs()\n"+
+		"  File \"/x/sglang/srt/model_executor/cuda_graph_runner.py\", line 360, in capture\n    with graph_capture() as graph_capture_context:\n"+
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB. GPU 3 has a total capacity of 79.11 GiB of which 129.94 MiB is free.\n")
+	assert.Contains(t, changesOf(For(run, in)), "--cuda-graph-max-bs=16")
+}

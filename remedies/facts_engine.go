@@ -209,12 +209,12 @@ func largeCard(ctx *Context, _ string) verdict {
 	return verdict{truthOf(large), "the card is large"}
 }
 
-// drafts reports whether a draft model failed at the engine's start: its weights, its cache or its buffers.
+// drafts reports whether a draft model failed at the engine's start: its weights, its cache or its buffers, but not its graphs.
 func drafts(ctx *Context, _ string) verdict {
 	const why = "what failed is the draft model's"
 	inStack := ctx.is("engine_process") && (ctx.stackContains(engineDepth, "draft_worker", "eagle_worker") || ctx.passesThrough("/spec_decode/"))
 	v := read(ctx, "ggml.draft", why)
-	return verdict{truthOf(ctx.phase == "init" && (inStack || v.truth == yes)), why}
+	return verdict{truthOf(ctx.phase == "init" && !ctx.is("graph_capture") && (inStack || v.truth == yes)), why}
 }
 
 // serving reports whether an engine failed at work after its start: it left too little memory beside its cache.
