@@ -236,7 +236,7 @@ func TestFollowTellsAnIncidentOnceInText(t *testing.T) {
 	p.append("a.log", "[rank1]: "+oomLine+"\nsrun: error: node1: task 0: Exited with exit code 1\n")
 	_, more := p.until("process exited")
 	all += more
-	assert.Contains(t, more, "  update    a.log:1 (gpu_oom)\n  process   rank 0, GPU 0 on node1\n  then      same error 1 more time, a process exited at a.log:3\n")
+	assert.Contains(t, more, "  update    a.log:1 (gpu_oom)\n  process   rank 0, GPU 0 on node1\n  then      same error once more, a process exited at a.log:3\n")
 	rest, status := p.interrupt()
 	all += rest
 	assert.Equal(t, 1, strings.Count(all, "Tried to allocate"), all)

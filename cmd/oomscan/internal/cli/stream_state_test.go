@@ -112,7 +112,7 @@ func TestTextTellsWhatHasCome(t *testing.T) {
 	b.Reset()
 	in := followed(failure("x", 5, 6, 7), "process_exit", 9, 3)
 	tell(t, p, true, in)
-	assert.Equal(t, "  update    a.log:5 (gpu_oom): same error 2 more times, 3 reports of process exits at a.log:9\n", b.String())
+	assert.Equal(t, "  update    a.log:5 (gpu_oom): same error 2 more times, process exits logged 3 times at a.log:9\n", b.String())
 	b.Reset()
 	in.Consequences[0].Count = 4
 	in.Survived = true

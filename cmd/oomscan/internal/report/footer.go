@@ -42,7 +42,7 @@ func writeEndedBy(p *page, list []Ending) {
 	p.heading(wordEnd)
 	for i := range list {
 		e := &list[i]
-		p.para(block{indent: 4, hang: 6}, span{bold, named(endingWords, e.What)}, span{dim, "  " + position(e.File, e.Line)})
+		p.para(block{indent: 4, hang: 6}, span{bold, named(endingWords, e.What)}, span{dim, "  " + position(called(e.File), e.Line)})
 		p.para(block{indent: 6, hang: 6, lines: 2}, span{dim, e.Text})
 	}
 }

@@ -106,7 +106,7 @@ func writeJobsTable(p *page, a *Answer) {
 		last = r.word
 		writeTableLine(p, r, width)
 		if r.fix != "" {
-			p.para(block{indent: 4, hang: 4, lines: 1, full: true}, span{dim, labelFix}, span{code, r.fix})
+			p.para(block{indent: 4, hang: 4, lines: 1, full: true}, span{dim, labelFix}, span{code, cut(p.g, r.fix, p.width-12, false)})
 		}
 		p.para(block{indent: 4, hang: 4, lines: 1, full: true}, span{dim, labelFile + unbroken(cut(p.g, r.place, p.width-10, true))})
 	}

@@ -53,8 +53,7 @@ func tails(r *Report) map[string]string {
 	}
 	out := make(map[string]string, len(names))
 	for s := range names {
-		if out[s] = s; s == source.Stdin {
-			out[s] = "stdin"
+		if out[s] = called(s); s == source.Stdin {
 			continue
 		}
 		for n := 1; n <= maxTail; n++ {
@@ -160,3 +159,11 @@ func lastPart(key string) string {
 }
 
 func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
+
+// called is what an input is called.
+func called(file string) string {
+	if file == source.Stdin {
+		return "stdin"
+	}
+	return file
+}

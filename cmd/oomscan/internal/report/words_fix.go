@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"oomscan/parser/lazyre"
-	"oomscan/parser/source"
 )
 
 // This file has the short words for a proposal, and why an item does not apply.
@@ -37,11 +36,7 @@ func closing(r *Report) string {
 		return ""
 	}
 	in := &r.Incidents[0]
-	file := in.Root.File
-	if file == source.Stdin {
-		file = "stdin"
-	}
-	parts := []string{position(file, in.Root.Line)}
+	parts := []string{position(called(in.Root.File), in.Root.Line)}
 	if len(in.Proposals) > 0 {
 		parts = append([]string{firstStep(in)}, parts...)
 	}
