@@ -433,7 +433,7 @@ func TestSignalsEndTheHook(t *testing.T) {
 func TestTheDeadline(t *testing.T) {
 	t.Parallel()
 	s := newStage(t)
-	require.NoError(t, os.WriteFile(s.config, []byte("log: "+s.etc+"/log\ndeadline: 1s\nbudget: {wall: 500ms, cpu: 1s}\nscontrol: "+s.hang()+"\n"), 0o644))
+	require.NoError(t, os.WriteFile(s.config, []byte("log: "+s.etc+"/log\ndeadline: 1s\nbudget: {wall: 700ms, cpu: 1s}\nscontrol: "+s.hang()+"\n"), 0o644))
 	s.env["SLURM_JOB_STDERR"] = s.dir + "/%x.err"
 	o := s.run()
 	assert.Contains(t, o.log, "the deadline has passed")

@@ -4,10 +4,12 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"oomscan/classifier"
 	"oomscan/parser"
 	"oomscan/parser/messages"
 	"oomscan/remedies/memory"
@@ -249,4 +251,14 @@ func TestCommandsNameTheInputs(t *testing.T) {
 		}
 		assert.Equal(t, "oomscan plan "+c.want+" --set a=b", onInputs(r, "oomscan plan LOGS --set a=b"), name)
 	}
+}
+
+func TestATimeWithoutAYearIsShownAsTheLogWritesIt(t *testing.T) {
+	t.Parallel()
+	at := time.Date(0, 5, 24, 19, 24, 7, 0, time.UTC)
+	for clock, want := range map[string]string{"syslog": "May 24 19:24:07", "clock": "", "monotonic": ""} {
+		assert.Equal(t, want, root(&classifier.Root{Time: at, Clock: clock}).Day, clock)
+	}
+	in := Incident{Verdict: "memory", Kind: "oom_kill", Resource: "host", Root: root(&classifier.Root{Time: at, Clock: "syslog"})}
+	assert.Contains(t, killText(&Report{}, &in), "was killed at May"+string(nbsp)+"24"+string(nbsp)+"19:24:07.")
 }

@@ -167,6 +167,7 @@ type Root struct {
 	Line     int        `json:"line"`
 	Offset   int64      `json:"offset"`
 	Time     *time.Time `json:"time"`
+	Day      string     `json:"-"` // a time without a year, as the log writes it
 	Host     *string    `json:"host"`
 	Rank     *int       `json:"rank"`
 	Device   *int       `json:"device"`
@@ -329,7 +330,7 @@ func victims(c *classifier.Incident) (out []Victim) {
 
 func root(c *classifier.Root) Root {
 	r := Root{
-		File: c.At.Source, Line: c.At.Line, Offset: c.At.Offset, Time: stamp(c.Time), Host: str(c.Host), Rank: c.Rank, Device: c.Device,
+		File: c.At.Source, Line: c.At.Line, Offset: c.At.Offset, Time: stamp(c.Time), Day: day(c.Time, c.Clock), Host: str(c.Host), Rank: c.Rank, Device: c.Device,
 		PID: c.PID, Process: str(c.Process), Message: c.Message, Request: c.Requested, Total: c.Total, Free: c.Free, Alloc: c.Allocated,
 		Reserved: c.ReservedUnallocated, OwnBytes: c.ProcessBytes, Others: c.OtherProcesses, Limit: c.Limit, Used: c.Used, Needed: c.Needed, Accelerator: str(c.Accelerator), Trace: frames(c.Trace),
 	}
@@ -351,6 +352,14 @@ func str(s string) *string {
 		return nil
 	}
 	return &s
+}
+
+// day is a time of which only the year is unknown, as syslog writes it.
+func day(t time.Time, clock string) string {
+	if t.IsZero() || t.Year() != 0 || clock == "monotonic" || clock == "clock" {
+		return ""
+	}
+	return t.Format("Jan 2 15:04:05")
 }
 
 // stamp is a time with a known date; a stamp without a year tells no instant.

@@ -105,11 +105,15 @@ func killText(r *Report, in *Incident) string {
 	} else {
 		fmt.Fprintf(&b, "%s killed %s", by, victim)
 	}
+	when := unbroken(in.Root.Day)
 	if in.Root.Time != nil {
-		b.WriteString(" at " + clock(*in.Root.Time))
+		when = clock(*in.Root.Time)
+	}
+	if when != "" {
+		b.WriteString(" at " + when)
 	}
 	switch ph := phaseText(in); {
-	case ph != "" && (in.Root.Time != nil || in.Confidence == "low"):
+	case ph != "" && (when != "" || in.Confidence == "low"):
 		b.WriteString(", " + ph)
 	case ph != "":
 		b.WriteString(" " + ph)
