@@ -50,6 +50,8 @@ func huggingFaceMarkers() []pattern.Pattern {
 			"Running inference benchmark on vit_large_patch14_clip_336 for 40 steps w/ input size (3, 336, 336) and batch size 256."),
 		stage.line("trainer.evaluate", point("forward", "evaluate"), `\*\*\*\*\* Running (?:[Ee]valuation|Prediction) \*\*\*\*\*`,
 			[]string{"***** Running E", "***** Running e", "***** Running Prediction"}, "***** Running Evaluation *****"),
+		markers{kind: "phase", source: "accelerate 0.x-1.x, accelerator.py, load_state"}.line("accelerate.load", point("checkpoint", "load"),
+			`\bLoading states from \S`, []string{"Loading states from "}, "03/15/2023 09:14:31 - INFO - accelerate.accelerator - Loading states from out/step_42000"),
 		markers{kind: "phase", source: src + "; accelerate; DeepSpeed, utils/zero_to_fp32.py among it"}.line("trainer.save", point("checkpoint", "save"),
 			`(?:Saving model checkpoint to|Saving current state to|\[Torch\] Saving |Saving Optimizer state to|Processing zero checkpoint ')`,
 			[]string{"Saving model checkpoint to", "Saving current state to", "[Torch] Saving ", "Saving Optimizer state to", "Processing zero checkpoint '"},

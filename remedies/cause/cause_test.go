@@ -621,3 +621,11 @@ func TestAKnownRequestIsSaidWhereItsCauseIsUnknown(t *testing.T) {
 	best, _ = Rank(failure("gpu", "unknown", request(memory.Explanation{What: "x", Text: "scratch memory = 1.50 GiB."})))
 	assert.NotContains(t, best.Text, "scratch")
 }
+
+func TestACheckpointThatIsLoadedIsNotGathered(t *testing.T) {
+	t.Parallel()
+	for stage, want := range map[string]string{"loading states from out/step_42000": "host_load", "saving current state to out/step_42000": "checkpoint_gather"} {
+		best, _ := Rank(failure("host", "checkpoint", func(in *Input) { in.Stage, in.GPUs = stage, 4 }))
+		assert.Equal(t, want, best.ID, stage)
+	}
+}

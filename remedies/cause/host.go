@@ -93,6 +93,9 @@ var host = []hypothesis{
 				return text, n
 			}
 			if readsIntoHost(in) != "" {
+				if in.GPUs > 1 {
+					return "every rank reads its whole checkpoint into host RAM", nil
+				}
 				return "the whole file is read into host RAM", nil
 			}
 			if in.EngineFailed {
@@ -303,7 +306,12 @@ var createsStates = when("the log stops where DeepSpeed creates the optimizer's 
 })
 
 // readsIntoHost says that torch.load copies a file into host memory.
-var readsIntoHost = both(frames(4, "a checkpoint is read into host RAM", "torch/serialization.py", "torch.load("), (*Input).host)
+var readsIntoHost = both(func(in *Input) string {
+	if in.passes(4, "torch/serialization.py", "torch.load(") || in.Phase == "checkpoint" && strings.Contains(in.Stage, "loading states from") { // accelerate
+		return "a checkpoint is read into host RAM"
+	}
+	return ""
+}, (*Input).host)
 
 // swapSpace says that the part of the cache which vLLM keeps in host memory is too large.
 var swapSpace = both(when("the engine's swap space did not fit into host memory", func(in *Input) bool {
