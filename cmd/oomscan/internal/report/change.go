@@ -16,6 +16,7 @@ func writeProposals(p *page, r *Report, in *Incident, full bool) {
 		p.para(block{indent: 3, hang: 3}, span{plain, wordNoProposal})
 		writeNextStep(p, nextStep(r, in))
 	}
+	p.shown = len(in.Proposals)
 	for i := range in.Proposals {
 		switch {
 		case i == 1:
@@ -23,7 +24,8 @@ func writeProposals(p *page, r *Report, in *Incident, full bool) {
 		case i > 1:
 			p.blank()
 		}
-		if i == maxProposals && !full {
+		if !full && (i == maxProposals || i > 1 && p.lines() > maxBeforeLast) {
+			p.shown = i
 			p.more(len(in.Proposals)-i, "alternative"+wordInFull, "alternatives"+wordInFull)
 			return
 		}

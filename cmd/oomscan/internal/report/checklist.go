@@ -15,7 +15,7 @@ func writeChecklist(p *page, in *Incident, full bool) {
 	}
 	started := startedBy(in)
 	if !full {
-		maps.DeleteFunc(started, func(_ string, place int) bool { return place > maxProposals }) // the page does not show it
+		maps.DeleteFunc(started, func(_ string, place int) bool { return place > p.shown }) // the page does not show it
 	}
 	name, _, _ := strings.Cut(in.Checklist, ` (guide "`)
 	p.section(wordChecklist, span{plain, "  " + name}, span{dim, legend(p.g, started)})

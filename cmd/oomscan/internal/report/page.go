@@ -91,9 +91,13 @@ type page struct {
 	colors map[ink]*color.Color     // nil: without colour
 	gap    bool                     // the last line is empty
 	full   bool                     // everything that is known, not the answer alone
+	shown  int                      // how many of the last incident's proposals
 	link   func(name string) string // see [Style]
 	links  map[string]string        // addresses of the inputs by their short names; none: the terminal shows no links
 }
+
+// lines is how many lines the page has.
+func (p *page) lines() int { return bytes.Count(p.buf.Bytes(), []byte{'\n'}) }
 
 func newPage(st Style) *page {
 	p := &page{width: st.Width, g: &unicodeGlyphs, gap: true, full: st.Full, link: st.Link}

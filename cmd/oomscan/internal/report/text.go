@@ -32,6 +32,7 @@ const (
 // Lists longer than these are cut, with a line that says so.
 const (
 	maxProposals    = 3
+	maxBeforeLast   = 18 // lines of a page that leave room for a third proposal
 	maxChanges      = 8
 	maxPasted       = 12
 	maxHolders      = 6
