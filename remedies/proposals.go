@@ -32,9 +32,6 @@ const mostProposals = 5
 // leastProposals, items against the cause's rivals are alternatives.
 const fewProposals, leastProposals = 3, 2
 
-// threeProposals is how many proposals a page shows at a glance.
-const threeProposals = 3
-
 // onStates lists levers that make room for anything in a training step.
 var onStates = []string{"shard", "optimizer-offload", "param-offload", "train-tp"}
 
@@ -80,7 +77,7 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 	}
 	if slices.Contains(ofBatches, best.ID) && trains(ctx) && !ctx.work.untrained() && largeStates(ctx) {
 		for _, o := range optionsFor(onStates, best, items, all) {
-			if o.class <= unknownNow && len(out) < threeProposals && slices.Contains(onStates, o.lever) && !slices.ContainsFunc(out, func(p option) bool { return p.lever == o.lever }) {
+			if o.class <= unknownNow && len(out) < fewProposals && slices.Contains(onStates, o.lever) && !slices.ContainsFunc(out, func(p option) bool { return p.lever == o.lever }) {
 				o.class = unknownNow // after what attacks the cause
 				out = append(out, o)
 			}

@@ -39,7 +39,7 @@ func (o *options) observe(paths []string, s Streams) (int, error) {
 	if s.OutTerminal && (o.output == "" || o.output == "-") && !o.quiet {
 		return exitTrouble, problem{where: "--format obs", what: "is packed and nothing for a terminal", hint: "write it to a file with -o"}
 	}
-	if err := o.spares(paths, s); err != nil {
+	if err := o.checkOutput(paths, s); err != nil {
 		return exitTrouble, err
 	}
 	inputs, problems := source.List(paths)

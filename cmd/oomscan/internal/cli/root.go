@@ -300,8 +300,8 @@ func version() string {
 	return "(devel)"
 }
 
-// spares refuses to write the report over an input that the command line names.
-func (o *options) spares(paths []string, s Streams) error {
+// checkOutput refuses to write the report over an input that the command line names.
+func (o *options) checkOutput(paths []string, s Streams) error {
 	target, err := os.Stat(o.output)
 	if err != nil || !target.Mode().IsRegular() || o.quiet {
 		return nil

@@ -33,7 +33,7 @@ const (
 func (o *options) run(paths []string, s Streams) (int, error) {
 	defer debug.SetGCPercent(debug.SetGCPercent(gcPercent))
 	piped := slices.Equal(paths, []string{source.Stdin})
-	if err := o.spares(paths, s); err != nil {
+	if err := o.checkOutput(paths, s); err != nil {
 		return exitTrouble, err
 	}
 	j, err := o.start(s, o.follow || piped)
