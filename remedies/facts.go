@@ -225,6 +225,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"moe":            {"a model with experts", "a model without experts", experts},
 		"batch_unknown":  {"it failed in a training step with a batch of unknown size", "the batch size is known", batchUnknown},
 		"whole_groups":   {"a micro-batch is a whole group of answers", "a micro-batch may be a part of a group of answers", wholeGroups},
+		"only_trains":    {"this trainer generates nothing", "this trainer generates", generatesNothing},
 		"pairs":          {"a loss over pairs of answers", "a loss over single answers", pairs.ask},
 		"recomputes":     {"the backward pass recomputes already", "the backward pass is not known to recompute", recomputes},
 		"whole_gathered": {"a request is the whole model, gathered at once", "no request is the whole model", wholeGathered},

@@ -142,6 +142,15 @@ func stray(ctx *Context, _ string) verdict {
 	return verdict{yes, "another process holds the card: " + v.why}
 }
 
+// generatesNothing reports whether a trainer of TRL learns from given answers.
+func generatesNothing(ctx *Context, _ string) verdict {
+	if ctx.passesThrough("sft_trainer.py", "SFTTrainer.py", "dpo_trainer.py", "DPOTrainer.py", "kto_trainer.py", "KTOTrainer.py", "orpo_trainer.py", "ORPOTrainer.py",
+		"reward_trainer.py", "RewardTrainer.py") || ctx.is("pairs") {
+		return verdict{yes, "this trainer generates nothing"}
+	}
+	return verdict{}
+}
+
 // sharesCard reports whether trainer and inference engine use the same GPUs: verl's trainers do unless they are asynchronous,
 // others do if their settings say so.
 func sharesCard(ctx *Context, _ string) verdict {
@@ -168,8 +177,8 @@ func sharesCard(ctx *Context, _ string) verdict {
 			return verdict{yes, together}
 		}
 	case "trl":
-		if ctx.passesThrough("sft_trainer.py", "SFTTrainer.py", "DPOTrainer.py", "KTOTrainer.py", "ORPOTrainer.py", "RewardTrainer.py") || ctx.is("pairs") {
-			return verdict{no, "this trainer generates nothing"}
+		if v := generatesNothing(ctx, ""); v.truth == yes {
+			return verdict{no, v.why}
 		}
 		if f, t := ctx.settings.flag("use_vllm"); t == no || t == unknown && f.key == "" && ctx.run.Engine == "" && ctx.settings.has("per_device_train_batch_size") && !ctx.settings.has("vllm_mode") {
 			return verdict{no, "the trainer itself generates"}

@@ -253,6 +253,19 @@ func rayObjectStore() []pattern.Pattern {
 			},
 		},
 		{
+			// Ray refuses to start. The same words without an exception are a warning.
+			Name:     "ray.object_store_too_large",
+			Literals: []string{"object store size exceeds the capacity of /dev/shm"},
+			Expr:     `ValueError: The configured object store size exceeds the capacity of (?<path>/dev/shm)\.`,
+			Kind:     parser.SHMExhausted, Role: parser.Evidence, Phase: "init",
+			Source: "Ray 1.0-1.13, python/ray/_private/services.py determine_plasma_store_config",
+			Match: []pattern.Sample{{
+				Line: "ValueError: The configured object store size exceeds the capacity of /dev/shm. This will harm performance. Consider deleting files in /dev/shm or increasing its size with",
+				Want: parser.Fields{"path": "/dev/shm"},
+			}},
+			NoMatch: []string{`    "The configured object store size exceeds the capacity of /dev/shm. "`},
+		},
+		{
 			Name:     "ray.object_store_pinned",
 			Literals: []string{"local object store is full of objects"},
 			Expr:     `The local object store is full of objects that are still in scope`,

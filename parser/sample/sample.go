@@ -274,7 +274,7 @@ func Last(body []byte) (last int, opens bool) {
 			}
 			for _, m := range Marks {
 				if bytes.HasPrefix(body[at:], []byte(m.Text)) && !m.isName(body[at:]) && !q.around(body, at) {
-					last, opens = at, m.Opens
+					last, opens = at, m.Opens && !endsInQuote(body[at+len(m.Text):])
 				}
 			}
 		}
@@ -287,6 +287,22 @@ func Last(body []byte) (last int, opens bool) {
 func (m *Mark) isName(text []byte) bool {
 	rest := text[len(m.Text):]
 	return m.Opens && strings.HasSuffix(m.Text, "|>") && (len(rest) == 0 || rest[0]|0x20 < 'a' || rest[0]|0x20 > 'z')
+}
+
+// endsInQuote reports whether the text behind a mark ends with the closing quote of a value that began on an earlier line, as an example
+// of a chat template does. An apostrophe within a word is no quote.
+func endsInQuote(text []byte) bool {
+	text = bytes.TrimRight(text, " ")
+	end := len(text) - 1
+	if end < 0 || text[end] != '\'' && text[end] != '"' {
+		return false
+	}
+	for i, c := range text[:end] {
+		if c == text[end] && (i == 0 || !ascii.IsLetter(text[i-1]) || !ascii.IsLetter(text[i+1])) {
+			return false
+		}
+	}
+	return true
 }
 
 // quotes finds the quoted texts of a message, from its beginning on.
