@@ -63,6 +63,18 @@ func TestSharesStayWithinWhatWorks(t *testing.T) {
 				reading("sglang.mem_kv_pool", map[string]float64{"used": 14, "tokens": 65536})),
 			capture(1, .2), "sglang.mem-fraction-down", "--mem-fraction-static", "0.91", "49,152 tokens",
 		},
+		"a trainer that fails before its first step needs more than the request lacked": {
+			serve("trl", []string{"vllm_gpu_memory_utilization", "0.7", "vllm_mode", "colocate"}, reading("vllm.profile", map[string]float64{"weights": 3, "non_torch": 1, "activations": 4})),
+			with(gpuOOM("init"), func(r *classifier.Root) {
+				r.At, r.Requested, r.Free, r.Total = parser.Position{Source: "a.log", Line: 90}, gibs(3.7), gibs(3.5), gibs(80)
+			}), "trl.vllm-utilization", "vllm_gpu_memory_utilization", "0.4", "the first step's tensors are still to come",
+		},
+		"in a step the request is what lacked": {
+			serve("trl", []string{"vllm_gpu_memory_utilization", "0.7", "vllm_mode", "colocate"}, reading("vllm.profile", map[string]float64{"weights": 3, "non_torch": 1, "activations": 4})),
+			with(gpuOOM("backward"), func(r *classifier.Root) {
+				r.At, r.Requested, r.Free, r.Total = parser.Position{Source: "a.log", Line: 90}, gibs(3.7), gibs(3.5), gibs(80)
+			}), "trl.vllm-utilization", "vllm_gpu_memory_utilization", "0.64", "was missing",
+		},
 		"weights that nearly fill the card: no value works": {
 			serve("sglang", []string{"mem_fraction_static", "0.98"}, reading("sglang.mem_weights", map[string]float64{"used": 76, "free": 2})),
 			capture(2, .2), "sglang.mem-fraction-down", "--mem-fraction-static", "-", "no value of",

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 
@@ -159,6 +160,11 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		{"flash attention that is on is not switched on", app("ollama", "OLLAMA_FLASH_ATTENTION", "true", "--ctx-size", "16384"), driver("init", kv, 4, contextOf), "OLLAMA_KV_CACHE_TYPE=q8_0", []string{"OLLAMA_FLASH_ATTENTION=1"}},
 		{"a prompt of TGI is no longer than its step", app("tgi", "max_batch_prefill_tokens", "16384", "max_input_tokens", "16000"), fullCard("rollout", 1, "/x/models/flash_causal_lm.py|generate_token|", "/x/layers/activation.py|forward|"), "--max-input-tokens=8192", nil},
 		{"a prompt that fits keeps its length", app("tgi", "max_batch_prefill_tokens", "16384", "max_input_tokens", "4096"), fullCard("rollout", 1, "/x/models/flash_causal_lm.py|generate_token|", "/x/layers/activation.py|forward|"), "--max-batch-prefill-tokens=8192", []string{"--max-input-tokens=8192"}},
+		{"TGI of early 2023 has a batch size, and no share of the card", app("tgi", "max_batch_size", "32", "max_input_length", "1024"), with(fullCard("rollout", 1, "/x/server.py|Prefill|return self.model(self.revision)", "/x/models/causal_lm.py|generate_token|"), func(r *classifier.Root) {
+			r.Dated = time.Date(2023, 4, 8, 0, 0, 0, 0, time.UTC)
+		}), "--max-batch-size=16", []string{"--cuda-memory-fraction", "--max-batch-prefill-tokens"}},
+		{"LMDeploy's vision tower is outside of its step", app("lmdeploy", "cache_max_entry_count", "0.8", "max_prefill_token_num", "8192", "vision_max_batch_size", "32"), fullCard("rollout", 1, "/x/lmdeploy/vl/engine.py|forward|", "/x/modeling_intern_vit.py|forward|self.vision_model("), "--vision-max-batch-size=16", []string{"--max-prefill-token-num"}},
+		{"its prompts are not", app("lmdeploy", "max_prefill_token_num", "8192"), fullCard("rollout", 1, "/x/lmdeploy/pytorch/engine/engine.py|forward|", "/x/models/llama.py|forward|"), "--max-prefill-token-num=4096", []string{"--vision-max-batch-size"}},
 		{"TGI takes all cards unless it is told otherwise", app("tgi"), fullCard("init", 0.5, "/x/models/flash_llama.py|__init__|", "/x/utils/weights.py|get_sharded|"), "--quantize=bitsandbytes-nf4", []string{"--num-shard"}},
 		{"LMDeploy's share does not matter while weights are read", app("lmdeploy", "tp", "1"), fullCard("init", 0.5, "/x/lmdeploy/turbomind/deploy/target_model/base.py|export|self.model_comm.create_weights()"), "--tp=2", []string{"--cache-max-entry-count=0.2"}},
 		{"weights that bitsandbytes quantizes have no 16 bits to be loaded in", run("torch"), fullCard("init", 0.5, "/x/transformers/modeling_utils.py|from_pretrained|", "/x/bitsandbytes/functional.py|quantize_4bit|torch.zeros("), "device_map=auto", []string{"torch_dtype=bfloat16"}},

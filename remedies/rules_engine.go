@@ -134,6 +134,10 @@ func shareDown(q *paramQuery) proposedValue {
 	step, short := shareFor(q, f)
 	to := f - step
 	how := ""
+	if q.phase == "init" && !q.is("engine_process") && b.low > 0 && to > low {
+		to = (low + to) / 2
+		how = fmt.Sprintf("the middle between %s (%s) and %s, because the first step's tensors are still to come", fraction(math.Ceil(low*100)/100), why, fraction(f-step))
+	}
 	if to < low {
 		to = low
 		if middle := (b.low + math.Min(b.high, f)) / 2; low >= math.Min(b.high, f) {

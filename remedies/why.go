@@ -171,10 +171,13 @@ func wholeStack(ctx *Context) []string {
 	out := make([]string, len(ctx.root.Trace.Frames))
 	for i := range out {
 		f := &ctx.root.Trace.Frames[i]
-		out[i] = strings.ToLower(slashed(f.File) + " " + f.Func + " " + f.Code)
+		out[i] = notVision.Replace(strings.ToLower(slashed(f.File) + " " + f.Func + " " + f.Code))
 	}
 	return out
 }
+
+// notVision removes words in which a search for a vision tower would find one.
+var notVision = strings.NewReplacer("revision", "", "supervision", "")
 
 // idleReserve returns PyTorch's reserved but unused memory. Messages before PyTorch 2.1 print the sum.
 func idleReserve(ctx *Context) *int64 {

@@ -87,6 +87,7 @@ var fields = map[string]field{
 	"ip":        {into: slotHost, class: hostname | colon, least: 1, most: 64},
 	"container": {into: slotName, class: hostname, least: 1, most: 253},
 	"service":   {into: slotName, class: hostname, first: lower, least: 1, most: 128, check: isService},
+	"hyphened":  {into: slotName, class: hostname, first: lower, least: 5, most: 128, check: isHyphened},
 	"logstream": {into: slotName, class: hostname | slash, first: alnum, least: 12, most: 253, check: isLogStream},
 	"launched":  {into: slotName, class: alpha | dash | underscore, least: 1, most: 64, check: isRole},
 	"logfile":   {into: slotName, first: alpha | slash | dot, least: 1, call: takeLogFile},

@@ -294,6 +294,12 @@ var launchers = []format{
 		noMatch: []string{`loss | 2.3`},
 	},
 	{
+		name: "docker compose, named", writer: "docker compose: a container_name, padded by two blanks at least",
+		template: `{hyphened} {+}\|{_}`, label: "c{name}",
+		match:   []sample{{`llama-server  | text`, `text`, `stream=cllama-server`}},
+		noMatch: []string{`eval-loss | 2.3`, `loss  | 2.3`, `top-5  |  91.2`},
+	},
+	{
 		// Only the containers that training operators make (PyTorchJob, MPIJob, RayCluster, JobSet): other pairs of words look
 		// too much like prose.
 		name: "stern", writer: "stern: pod and container",

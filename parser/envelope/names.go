@@ -132,6 +132,12 @@ func isService(b []byte) bool {
 	return i > 0 && all(b[i+1:], digit)
 }
 
+// isHyphened recognizes the name of a container, such as `llama-server`.
+func isHyphened(b []byte) bool {
+	i := bytes.LastIndexByte(b, '-')
+	return i > 0 && hasLetter(b[i+1:])
+}
+
 // isLogStream recognizes a path whose last word is a time or an id, as AWS names the streams of its jobs.
 func isLogStream(b []byte) bool {
 	const least = 10

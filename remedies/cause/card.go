@@ -19,6 +19,7 @@ var card = []hypothesis{
 		evidence: []weighed{
 			{proof, Fragmented},
 			{2 * proof, mostlyHoles},
+			{sign, engineHoles},
 			{hint, func(in *Input) string {
 				if in.Idle != nil && in.Shortfall != nil && UsualReserve(in) == "" && strings.Contains(in.Text, "avoid fragmentation") {
 					return "PyTorch's message suggests it, as it always does"

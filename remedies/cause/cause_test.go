@@ -287,6 +287,9 @@ func TestWhatElseProvesACause(t *testing.T) {
 		},
 		{"states of EasyR1 on the host", "host_offload", failure("host", "logprob", setting("offload_params", "true")), failure("host", "logprob", setting("offload_params", "false"))},
 		{"an engine that wakes", "engine_share_too_large", failure("gpu", "weight_update", stack("cumem.py wake_up", "cumem.py create_and_map")), failure("gpu", "weight_update", stack("cumem.py wake_up", "w.py update_weights"))},
+		{"an engine's holes", "fragmentation", failure("gpu", "rollout", func(in *Input) {
+			in.EngineFailed, in.Idle, in.Requested, in.Shortfall = true, bytes(6), bytes(2.5), bytes(1)
+		}), failure("gpu", "rollout", func(in *Input) { in.Idle, in.Requested, in.Shortfall = bytes(6), bytes(2.5), bytes(1) })},
 		{"mostly holes", "fragmentation", failure("gpu", "weight_update", func(in *Input) { in.Idle, in.Shortfall = bytes(10), bytes(.1) }, stack("x.py load_weights_from")), failure("gpu", "weight_update", func(in *Input) { in.Idle = bytes(1) })},
 		{
 			"a process that PyTorch cannot know as itself", "logits", failure("gpu", "forward", request(memory.Explanation{What: "logits", Seen: true, Met: true, Text: "6,570 tokens."}), func(in *Input) { in.Process, in.Others, in.Allocated = bytes(0), bytes(78), bytes(77) }),

@@ -73,3 +73,13 @@ func mostlyHoles(in *Input) string {
 	}
 	return "that is many times what was missing"
 }
+
+// engineHoles reports that a serving engine's unused reserve is twice the request and many times what was missing: its batches differ in
+// size, and pieces that one of them left do not hold the next.
+func engineHoles(in *Input) string {
+	missing, ok := in.missing()
+	if !ok || !in.servingEngine() || in.Idle == nil || in.Requested == nil || in.Total == nil || *in.Idle < *in.Total/slackPart || *in.Idle < max(2**in.Requested, 4*missing) {
+		return ""
+	}
+	return gib(in.Idle) + " is reserved but unused, more than twice the request"
+}
