@@ -74,6 +74,7 @@ var levers = []lever{
 	{id: "one-device", keys: []string{"set_device", "cuda_visible_devices"}},
 	{id: "share-down", topics: []string{"engine-share-down"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "down", costs: "a smaller KV cache: fewer sequences at once"},
 	{id: "share-up", topics: []string{"engine-share-up"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "up", costs: "less room for everything else on the GPU"},
+	{id: "generator-cache", topics: []string{"generator-cache"}, costs: "fewer completions are generated at once"},
 	{id: "sleep", topics: []string{"engine-sleep"}, keys: []string{"free_cache_engine", "sleep", "enable_sleep", "offload_rollout", "offload_train", "enable_memory_saver", "colocate"}, way: "set", costs: "time to put the engine to sleep and to wake it"},
 	{id: "apart", keys: []string{"colocate"}, costs: "more GPUs"},
 	{id: "unified-memory", topics: []string{"unified-memory"}},
@@ -223,6 +224,9 @@ var attacksThere = []attack{
 	{"nccl_no_margin", "stack:nn/parallel/distributed.py", append([]string{"others"}, attacks["nccl_no_margin"]...)}, // before the first step
 	{"nccl_no_margin", "free_cache_engine=False", append([]string{"sleep"}, attacks["nccl_no_margin"]...)},
 	{"logits", "framework:prime_rl", append([]string{"fused-loss"}, attacks["logits"]...)}, // a smaller micro-batch cuts its samples
+	{"logits", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["logits"]...)}, // the generator's cache stays
+	{"activations", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["activations"]...)},
+	{"optimizer_first_step", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["optimizer_first_step"]...)},
 	{"logits", "eval_batch", append([]string{"eval-batch"}, attacks["logits"]...)},
 	{"activations", "vae", []string{"no-grad", "tiles", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "fewer-pictures", "engine-quantization"}},

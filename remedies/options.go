@@ -20,7 +20,7 @@ type option struct {
 	place     int // of its lever among those against the cause
 	supported bool
 	beside    bool // a neighbor leaves most of the card
-	planned   bool // what an engine plans for at its start: a fact of the failure speaks for planning less
+	planned   bool // what an engine or generator plans for at its start: a fact of the failure speaks for planning less
 }
 
 // The classes of options, best first.
@@ -229,7 +229,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if o.lever == "micro-batch" && (ctx.phase == "rollout" || ctx.work.untrained()) {
 		costs = "fewer at a time"
 	}
-	o.planned = o.supported && ctx.phase == "init" && strings.HasPrefix(o.lever, "engine-")
+	o.planned = o.supported && (ctx.phase == "init" && strings.HasPrefix(o.lever, "engine-") || o.lever == "generator-cache")
 	caution, costs := once(a.Caution, costs)
 	if caution != "" {
 		o.Needs = []string{caution}

@@ -24,6 +24,7 @@ type literal struct {
 	confirmed    bool   // one of them is known
 	reported     bool
 	rust         bool // of Rust's fields, only scalars are reported
+	code         bool // of a shown script's arguments, only constants are reported
 
 	key      string // of the current entry
 	keyLine  int
@@ -362,6 +363,9 @@ func (d *literal) entry(r *Reader) {
 	p := Pair{Key: d.key, Value: string(val), Line: d.keyLine, Form: d.form}
 	if len(d.path) > 0 {
 		p.Key = string(d.path) + "." + p.Key
+	}
+	if d.code && !d.isStr && !scalar(p.Value) {
+		return
 	}
 	if d.rust {
 		if p.Value = rustValue(p.Value, d.isStr); p.Value == "" || len(d.stack) > 1 {

@@ -345,6 +345,23 @@ func TestForms(t *testing.T) {
 			want: []string{"megatron train_micro_batch_size_per_gpu=1", "megatron gradient_accumulation_steps=8", "megatron gradient_predivide_factor=1.0"},
 		},
 		{
+			name: "a row of DeepSpeed's table has the fields of its nested configurations",
+			log:  "[2025-01-26 04:41:55,020] [INFO] [config.py:1003:print]   zero_config .................. stage=3 offload_param=None offload_optimizer=DeepSpeedZeroOffloadOptimizerConfig(device='cpu', nvme_path=None, buffer_count=4, pin_memory=False, pipeline_read=False, fast_init=False) sub_group_size=1000",
+			want: []string{
+				"megatron zero_config=stage=3 offload_param=None offload_optimizer=DeepSpeedZeroOffloadOptimizerConfig(device='cpu', nvme_path=None, buffer_count=4, pin_memory=False, pipeline_read=False, fast_init=False) sub_group_size=1000",
+				"megatron zero_config.stage=3", "megatron zero_config.offload_param=None",
+				"megatron zero_config.offload_optimizer=DeepSpeedZeroOffloadOptimizerConfig(device='cpu', nvme_path=None, buffer_count=4, pin_memory=False, pipeline_read=False, fast_init=False)",
+				"megatron zero_config.offload_optimizer.device=cpu", "megatron zero_config.offload_optimizer.nvme_path=None", "megatron zero_config.offload_optimizer.buffer_count=4", "megatron zero_config.offload_optimizer.pin_memory=False",
+				"megatron zero_config.offload_optimizer.pipeline_read=False", "megatron zero_config.offload_optimizer.fast_init=False",
+				"megatron zero_config.sub_group_size=1000",
+			},
+		},
+		{
+			name: "a script that is shown has the constants of its arguments",
+			log:  "training_args = GRPOConfig(\n    output_dir=\"out\",\n    per_device_train_batch_size=args.batch,\n    gradient_checkpointing=True,\n    config={\"max_memory_percent\": 0.9},\n)\nmodel = AutoConfig(a=1)",
+			want: []string{"repr output_dir=out", "repr gradient_checkpointing=True", "repr config.max_memory_percent=0.9"},
+		},
+		{
 			name: "DeepSpeed's table and JSON with a logger's prefix",
 			log:  "[2025-05-28 22:07:12,402] [INFO] [config.py:1007:print]   zero_config .................. {\n    \"stage\": 3,\n    \"offload_param\": {\n        \"device\": \"cpu\"\n    }\n}\n[2025-05-28 22:07:12,402] [INFO] [config.py:1007:print]   train_batch_size ............. 64\n  json = {\n    \"zero_optimization\": {\n        \"stage\": 2, \n        \"x\": 1.0e+09\n    }\n}",
 			want: []string{

@@ -59,8 +59,12 @@ func (r *Reader) startRepr(text []byte) bool {
 		if at < 0 {
 			break
 		}
+		if _, _, row := dottedLine(text[:at], " ...."); row && !found {
+			return false // a row of a table, of several pairs
+		}
 		d := newLiteral(Repr, ')')
 		d.root = at - len(nameBefore(text[:at]))
+		d.code = assignedDict(text[:d.root])
 		i = d.consume(r, text, at+1)
 		found = true
 		if r.keepOpen(d, text, "(,{[") {
@@ -134,7 +138,7 @@ func findRepr(text []byte, i int) int {
 		i = at + 1
 		name := nameBefore(text[:at])
 		prefix := text[:at-len(name)]
-		if (reprName(name) || namedConfig(prefix, name)) && (reprBody(text[at+1:]) || len(prefix) == 0 && spacedBody(text[at+1:])) && !isCode(prefix) && !isPairValue(prefix, text[at:]) {
+		if (reprName(name) || namedConfig(prefix, name)) && (reprBody(text[at+1:]) || len(prefix) == 0 && spacedBody(text[at+1:])) && (!isCode(prefix) || assignedDict(prefix)) && !isPairValue(prefix, text[at:]) {
 			return at
 		}
 	}

@@ -125,6 +125,11 @@ func (r *Reader) row(name, value string) {
 	if found := findPairs(value); len(found) > 1 && found[0].start == 0 {
 		for _, p := range found {
 			r.emit(name+"."+p.key, p.value, r.line, Megatron)
+			if open := strings.IndexByte(p.value, '('); open > 0 && isName(p.value[:open]) {
+				for _, inner := range findPairs(p.value[open:]) {
+					r.emit(name+"."+p.key+"."+inner.key, inner.value, r.line, Megatron)
+				}
+			}
 		}
 	}
 }
