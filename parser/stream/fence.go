@@ -11,13 +11,13 @@ import (
 )
 
 // A run may print the log of another one in a Markdown fence or a script's here-document. What failed in a fence is quoted if the
-// counter that stood before the block counts on behind it, if a run begins there and counts up, or if links around it show a document
-// of a repository. People save such blocks too: then it happened. Nobody saves a here-document around a log, so one that closes
-// quotes all that it holds.
+// counter that stood before the block counts on behind it, if a run begins there and counts up, if links around it show a document
+// of a repository, or if it stands in a manual (see manual.go). People save such blocks too: then it happened. Nobody saves a
+// here-document around a log, so one that closes quotes all that it holds.
 
 // fenceOpens is the line that opens a block. Its groups close it: of a fence, a here-document, an element as in prompts and in what agents
 // print, and what a heading begins.
-var fenceOpens = lazyre.New("^(?:(?:(```|~~~)[\\w+-]{0,20}|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200})?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$)")
+var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$)")
 
 // repositoryLink is a link of Markdown to a file beside its own or to a heading: it leads nowhere in an issue.
 var repositoryLink = lazyre.New(`\]\((?:\.{0,2}/?[\w./-]{1,200}\.(?:md|py|sh|ipynb|png|svg|ya?ml)\b|#[a-z])`)
@@ -40,6 +40,7 @@ type fence struct {
 	from, to int      // the lines that open and close the block
 	of, n    string   // what the run counted last before the first event in a block, or counts behind it
 	begun    int      // how often it counted behind the block, where it had not before
+	prose    prose    // around the blocks
 	until    int      // the last line that may show that the run goes on; 0: nothing waits
 	held     []fenced // that event and all that followed
 }
@@ -60,6 +61,7 @@ func hasFence(text []byte) bool {
 
 // read follows a line and reports whether it shows that the blocks before it are quoted.
 func (f *fence) read(line int, raw []byte) (quotes bool) {
+	f.prose.read(raw, f.end == "")
 	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end))
 	if (f.end == "" || strings.HasPrefix(f.end, "</")) && bytes.Contains(raw, []byte("</h")) && htmlHeading().Match(raw) {
 		f.html, f.document, f.end = true, true, ""
@@ -168,7 +170,10 @@ func (r *Reader) findFence(e *parser.Event) {
 	if !hasFence(text) {
 		return
 	}
-	f := fence{stream: e.Header.Stream}
+	f := fence{stream: e.Header.Stream, prose: r.prose}
+	if !r.begun {
+		f.prose = proseOf(r.buf[:r.done])
+	}
 	line := r.line - bytes.Count(before, newline)
 	for raw := range bytes.Lines(text) {
 		f.read(line, raw)
@@ -195,6 +200,16 @@ func (r *Reader) emit(o parser.Observation) {
 	e, ok := o.(parser.Event)
 	quotable := ok && e.Role != parser.Context && f.holds(&e)
 	f.held = append(f.held, fenced{o, quotable, quotable && f.end == "" && (f.here || f.document)})
+}
+
+// settle decides about what waits when nothing more can show that the run goes on. A block that is still open quotes nothing.
+func (r *Reader) settle() {
+	f := &r.fence
+	for i := range f.held {
+		o := &f.held[i]
+		o.quotable = o.quotable && (f.end == "" || o.Place().Line < f.from)
+	}
+	r.release(f.prose.isManual())
 }
 
 // release passes on what waits, but for the events in blocks if they were quoted.

@@ -102,3 +102,35 @@ func TestALogThatStopsBehindABlockTellsWhatItHolds(t *testing.T) {
 	})
 	assert.Equal(t, 1, events)
 }
+
+// TestAManualQuotesWhatAnIssueReports puts a failure into a fence of documents, which begin the input.
+func TestAManualQuotesWhatAnIssueReports(t *testing.T) {
+	t.Parallel()
+	prose := strings.Repeat("The trainer keeps its state on the card.\n", 6)
+	const fence = "\n```python out\n@```\n\n"
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"a README":                   {"# Trainer\n\n## Install\n\n```bash\npip install x\n```\n\n" + prose + "## Memory\n" + fence + prose, true},
+		"a runbook":                  {"# PodKilled\n\n## Meaning\n" + prose + "## Diagnosis\n" + fence + "## Mitigation\n" + prose, true},
+		"a page with front matter":   {"---\ntitle: OOM\n---\n" + prose + fence + prose, true},
+		"a page of components":       {"<Switch {fw} />\n\n# Debugging\n## Data\n<Video id=\"a\"/>\n" + prose + "## Memory\n" + fence + prose, true},
+		"a logo, a list":             {"<p align=\"center\"><img src=\"x.png\"></p>\n\n# Zoo\n## FAQ\n" + prose + "1. Memory\n" + fence + "## Cite\n" + prose, true},
+		"an issue's form":            {"### Describe the bug\n" + prose + fence + "### Logs\n\n### System Info\n" + prose, false},
+		"a form of another project":  {"### Your current environment\n" + prose + "### 🐛 Describe the bug\n" + fence + "### Before submitting a new issue...\n" + prose, false},
+		"a form in bold":             {"# OOM\n## Run\n**Describe the bug**\n" + prose + fence + "**Expected behavior**\n" + prose + "## More\n", false},
+		"a field without a response": {"### Which part?\n" + prose + "### Where?\n" + fence + "### Else\n\n_No response_\n" + prose, false},
+		"somebody's own report":      {"# OOM on step 2\n## Run\n" + prose + "I tried a smaller batch.\n## Trace\n" + fence + "## Next\n" + prose, false},
+		"a short report":             {"# OOM on step 2\n\n## Config\n\nbatch 8\n\n## Output\n" + fence + "## Hardware\n\n8xA100\n", false},
+		"a block alone":              {strings.TrimLeft(fence, "\n"), false},
+		"a letter":                   {"Hello all,\n" + prose + fence + prose, false},
+		"a block that never closes":  {"# Run\n## Config\n## Model\n" + prose + prose + "## Train\n```\n@", false},
+		"a failure behind a block":   {"# Run\n## Config\n## Model\n" + prose + prose + "```\nx = 1\n```\n@", false},
+		"a run that prints Markdown": {"loading\n# Run\n## Config\n## Model\n" + prose + prose + "```\n@```\n", false},
+	} {
+		at, quoted := eventLines(t, strings.ReplaceAll(c.log, "@", oomReport), true)
+		assert.Equal(t, c.quoted, len(at) == 0, name)
+		assert.Equal(t, c.quoted, quoted > 0, name)
+	}
+}

@@ -43,6 +43,7 @@ type Reader struct {
 	failed     bool             // something failed: all of the input matters
 	begun      bool             // the beginning of the input is read
 	source     bool             // and was source code
+	prose      prose            // or opened a document
 	fence      fence            // in which it failed, where a run prints blocks of text
 	lookedBack int64            // bytes before events that were searched for what quotes them
 	long       *envelope.Header // of the first segment of the long line that is being read; nil outside of one
@@ -120,7 +121,7 @@ func (r *Reader) Close() parser.Counts {
 	}
 	r.messages.flush()
 	r.flush(r.describes())
-	r.release(false)
+	r.settle()
 	st.Quoted = r.messages.quoted
 	return st
 }
@@ -166,7 +167,7 @@ func (r *Reader) consume(w window) {
 		}
 	}
 	if !r.begun && r.done >= sourceBytes { // buf still holds it
-		r.begun, r.source = true, isSource(r.buf)
+		r.begun, r.source, r.prose = true, isSource(r.buf), proseOf(r.buf)
 	}
 }
 
@@ -241,8 +242,10 @@ func (r *Reader) deliver(from, to int, f fate) {
 	}
 	r.deferred.place = offset
 	if f := &r.fence; f.until > 0 {
-		if late := r.line > f.until; late || f.read(r.line, raw) || f.settled() {
-			r.release(!late)
+		if r.line > f.until {
+			r.settle()
+		} else if f.read(r.line, raw) || f.settled() {
+			r.release(true)
 		}
 	}
 	if f&keepSampleMark != 0 {
