@@ -35,7 +35,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.comment",
 			Requires: []string{"// ", "//! ", "/*", "<!--", "{#", ";; ", "# "},
-			Expr:     inSource + `(?://[/!]? |/\*|<!--|\{#|;; |#{1,6} .{0,400}?(?:` + oomWords + `|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|sending SIG(?:TERM|KILL)))|\S.{0,400}?["'\w)\]};,]  ?(?:#|//) .{0,200}(?:` + oomWords + `|out of memory)`,
+			Expr:     inSource + `(?://[/!]? |/\*|<!--|\{#|;; |#{1,6} .{0,400}?(?:` + oomWords + `|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|sending SIG(?:TERM|KILL)))|\S.{0,400}?["'\w)\]};,][ \t]{1,20}(?:#|//) .{0,200}(?:` + oomWords + `|out of memory)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
@@ -43,7 +43,9 @@ func formVetoes() []pattern.Pattern {
 				"docs/en/faq.md:64:### RuntimeError: CUDA error: out of memory",
 				`#   sending SIGTERM to process 28570 "tail": oom_score 629, VmRSS 15048 MiB`,
 				"#   Dec 22 01:24:58 devbox systemd[1]: XXX.service: A process of this unit has been killed by the OOM killer.",
+				"#   Dec 22 01:24:58 devbox systemd[1]: XXX.service: Failed with result 'oom-kill'.",
 				"    x = f(y)  # RuntimeError: CUDA error: out of memory",
+				"export FI_EFA_USE_HUGE_PAGE=0    # else os.fork() causes OSError: Cannot allocate memory",
 				`    # "Out of GPU memory trying to allocate 127.781 TiB".`,
 			),
 			NoMatch: []string{

@@ -195,7 +195,7 @@ func tensorflowPatterns() []pattern.Pattern {
 		{
 			Name:     "tf.tensor",
 			Literals: []string{"OOM when allocating tensor", "ResourceExhaustedError: failed to allocate memory"},
-			Expr:     `ResourceExhaustedError: failed to allocate memory|OOM when allocating tensor(?! with shape[^/]{1,200}/[^ ]{1,120} by allocator (?:mkl_?)?cpu)(?: with shape[^/]{1,200}/job:[^ ]{1,120}device:(?<platform>GPU):(?<device>\d{1,4}))?`,
+			Expr:     `ResourceExhaustedError: failed to allocate memory|OOM when allocating tensor(?!["'’”»` + "`" + `]| with shape[^/]{1,200}/[^ ]{1,120} by allocator (?:mkl_?)?cpu)(?: with shape[^/]{1,200}/job:[^ ]{1,120}device:(?<platform>GPU):(?<device>\d{1,4}))?`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
 			Set:    map[string]string{"library": "tensorflow"},
 			Source: "TensorFlow, ResourceExhaustedError; the allocator at the end tells GPU from host",
