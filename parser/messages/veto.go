@@ -347,12 +347,12 @@ func sampleVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.sample",
-			Requires: []string{"<|", "[INST]", "role", "[prompt]", "[response]", "### Instruction", "<think>", "content", `user\n`, `system\n`},
+			Requires: []string{"<|", "[INST]", "role", "[prompt]", "### Instruction", "<think>", "content", `user\n`, `system\n`},
 			Literals: []string{
 				"CUDA out of memory", "HIP out of memory", "NPU out of memory", "XPU out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc",
 				"MemoryError", "_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
 			},
-			Expr: `^` + notItsOwn + `(?>.{0,4000}?(?:<\|(?:im_start|im_end|user|assistant|begin_of_text|begin_of_sentence)\|>|\[INST\]|["']role["']: ?["'](?:user|assistant|system|tool|human)|\[(?:prompt|response)\]|### Instruction|<think>|["']content["']: ?["']|["'](?:system|user)\\n)).{0,8000}?` +
+			Expr: `^` + notItsOwn + `(?>.{0,4000}?(?:<\|(?:im_start|im_end|user|assistant|begin_of_text|begin_of_sentence)\|>|\[INST\]|["']role["']: ?["'](?:user|assistant|system|tool|human)|\[prompt\]|### Instruction|<think>|["']content["']: ?["']|["'](?:system|user)\\n)).{0,8000}?` +
 				oomWords,
 			Also:   []string{"torch.oom.paren", "torch.oom.class", "veto.request", "cuda.error"},
 			Veto:   true,

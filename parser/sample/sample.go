@@ -165,10 +165,11 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 	}
 	opener := openerOf(body)
 	switch {
+	case mark == 0 && *t == Tracker{} && bytes.HasPrefix(body, []byte(response)):
+		return Outside
 	case mark >= 0:
-		inside := *t != Tracker{}
 		*t = Tracker{}
-		if opens && (inside || !bytes.HasPrefix(body, []byte(response))) {
+		if opens {
 			*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h)}
 		}
 		return Marked

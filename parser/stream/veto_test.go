@@ -42,6 +42,7 @@ func TestAWordNearbyHidesNoFailure(t *testing.T) {
 		"could not encode the observation: RuntimeError: CUDA error: out of memory",
 		"preparing tool result: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
 		"step 7 of the observation: RuntimeError: CUDA error: out of memory",
+		"[response] generation failed: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
 		// tables
 		"│ 3 │ gpu07 │ RuntimeError: CUDA error: out of memory │",
 		"│ rank3 │ FAILED │ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB │",
