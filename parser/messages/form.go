@@ -212,18 +212,20 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.record",
-			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title"},
+			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "observation", "tool_"},
 			Expr: `^` + notItsOwn + `(?:[{]["']text["']: ?["'](?!.{0,8000}["'](?:level|levelname|severity|time|timestamp|record)["']: ).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
-				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model)["']: ?)`,
+				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model)["']: ?|.{0,8000}?"(?:observation|tool_(?:output|result|response))": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})")`,
 			Veto: true, Source: "records of data sets, as trainers print one: Alpaca, ShareGPT, preferences, verl's parquet; issues of a tracker",
 			Match: lines(
 				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
 				`{"id":"x-7","title":"Check the card","description":"When it starts: CUDA error: out of memory","status":"closed"}`,
 				`{"text": "It fails with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", "meta": {"set": "x"}}`,
+				`{"step": 3, "action": "python t.py", "observation": "Traceback:\nRuntimeError: CUDA error: out of memory\n", "thought": "x"}`,
 				`{"id": 2, "trajectory": [{"observation": "RuntimeError: CUDA error: out of memory", "action": "lower it"}]}`,
 			),
 			NoMatch: []string{
 				`{"text": "torch.OutOfMemoryError: CUDA out of memory", "level": "error"}`,
+				`{"step": 3, "observation": "Box(84, 84)", "status": "torch.OutOfMemoryError: CUDA out of memory"}`,
 				`{"prompt": "hello", "response": null, "error": "torch.OutOfMemoryError: CUDA out of memory"}`,
 			},
 		},

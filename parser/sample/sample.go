@@ -89,6 +89,9 @@ var Turns = []Turn{
 	{"Action:", true},
 	{"ACTION:", true},
 	{"[Action]", true},
+	{"🤖 MODEL INPUT", false}, // SWE-agent
+	{"💭 THOUGHT", true},
+	{"🎬 ACTION", true},
 }
 
 // Turn is the heading of a turn.
@@ -102,7 +105,7 @@ const maxLabel = 40
 
 // turnOf is the heading that a message begins with, nil when there is none.
 func turnOf(body []byte) *Turn {
-	if len(body) == 0 || strings.IndexByte("#HAQOT[", body[0]) < 0 {
+	if len(body) == 0 || strings.IndexByte("#HAQOT[\xf0", body[0]) < 0 {
 		return nil
 	}
 	rest := body

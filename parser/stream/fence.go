@@ -25,6 +25,9 @@ var repositoryLink = lazyre.New(`\]\((?:\.{0,2}/?[\w./-]{1,200}\.(?:md|py|sh|ipy
 // htmlHeading is a heading below the title: a page with a job's output has a title at most.
 var htmlHeading = lazyre.New(`</h[2-6]>`)
 
+// toolOutput is the name of an element in which an agent is shown what its command printed.
+var toolOutput = lazyre.New(`^(?:(?:tool|function)_(?:results?|outputs?|responses?)|observations?|execution_results?)$`)
+
 // beginsToCount is how often a run counts behind a block that had not begun before.
 const beginsToCount = 3
 
@@ -33,7 +36,7 @@ type fence struct {
 	stream   string
 	end      string   // the line that closes the block, or a part of it; empty outside of one
 	part     bool     // a part of a line closes it
-	here     bool     // the block is a here-document
+	here     bool     // the block is a here-document, or what an agent was shown: it quotes for sure
 	bare     bool     // its first line names no writer, so it may hold the lines of any
 	document bool     // with links of its own, or headings of HTML
 	html     bool     // of HTML, where only <pre> quotes: other elements divide the document
@@ -76,6 +79,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 			f.close(line)
 		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" && (!f.html || string(m[3])+string(m[4]) == "pre") {
 			f.end, f.here, f.bare, f.from, f.part = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream == "", line, true
+			f.here = f.here || toolOutput().Match(m[3]) || bytes.Contains(m[5], []byte("OBSERVATION"))
 			switch {
 			case len(m[3]) > 0:
 				f.end = "</" + string(m[3]) + ">"
