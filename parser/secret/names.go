@@ -28,15 +28,25 @@ var modelWords = []string{
 // keyParts are parts of a name that make it a credential's.
 var keyParts = []string{
 	"password", "passwd", "passphrase", "secret", "credential", "apikey", "api_key", "access_key", "private_key", "authorization",
-	"client_key", "sshpass", "become_pass", "storepass", "cli_auth",
+	"client_key", "pass_phrase", "authtoken", "cli_auth",
 }
+
+// passWords are the words before "pass" that make it a credential, unlike in forward_pass.
+var passWords = []string{
+	"db", "user", "ssh", "mysql", "redis", "admin", "root", "smtp", "mail", "ftp", "sudo", "become", "login", "keystore",
+}
+
+// about are the last words of names that speak of a credential, and are none.
+var about = []string{"file", "path", "dir", "stdin", "fd", "name", "type", "policy", "length"}
 
 // Key reports whether a setting or variable of this name is a credential: "HF_TOKEN", "--api-key",
 // "trainer.wandb_api_key", "AccountKey". The last part of a dotted name counts.
 func Key(name string) bool {
 	last := strings.TrimLeft(name[strings.LastIndexByte(name, '.')+1:], "-+")
 	upper := last == strings.ToUpper(last)
-	last = snake(last)
+	if last = snake(last); endsWithAny(last, about) {
+		return false
+	}
 	for _, p := range keyParts {
 		if strings.Contains(last, p) {
 			return true
@@ -45,12 +55,22 @@ func Key(name string) bool {
 	if word, ok := lastWord(last, "token"); ok {
 		return endsWithAny(word, tokenWords) || upper && !endsWithAny(word, modelWords)
 	}
-	if word, ok := lastWord(last, "key"); ok && word != "" {
+	word, ok := lastWord(last, "key")
+	if ok && word == "" {
+		word = snake(strings.TrimSuffix(name, ".key")) // fs.s3a.secret.key
+		word = word[strings.LastIndexByte(word, '.')+1:]
+	}
+	if ok && word != "" && word != "key" {
 		return endsWithAny(word, keyWords) || upper && !endsWithAny(word, modelWords)
 	}
-	_, pass := lastWord(last, "pass")
+	for _, p := range []string{"storepass", "keypass", "requirepass", "sshpass", "psk", "bearer"} {
+		if _, ok := lastWord(last, p); ok {
+			return true
+		}
+	}
+	word, pass := lastWord(last, "pass")
 	user, pwd := lastWord(last, "pwd")
-	return last == "cookie" || last == "set_cookie" || pwd && (!upper || user != "") || pass && upper || strings.HasPrefix(last, "aws_") && strings.Contains(last, "key")
+	return last == "cookie" || last == "set_cookie" || pwd && (!upper || user != "") || pass && (upper || endsWithAny(word, passWords)) || strings.HasPrefix(last, "aws_") && strings.Contains(last, "key")
 }
 
 // mayBeKey reports whether a setting of this name is a credential if its value looks like one: any token or key but a
@@ -61,7 +81,7 @@ func mayBeKey(name string) bool {
 	if !ok {
 		word, ok = lastWord(last, "key")
 	}
-	return ok && (word == "" || !endsWithAny(word, modelWords))
+	return last == "ak" || last == "sk" || ok && (word == "" || !endsWithAny(word, modelWords))
 }
 
 // snake converts a name to snake case: "account_key" for "AccountKey" and "account-key".

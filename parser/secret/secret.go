@@ -20,7 +20,7 @@ const Mask = "***"
 // A credential of less than minBare bytes contains or follows one of these signs.
 const (
 	minBare = 20
-	signs   = "=:-_@./ \t"
+	signs   = "=:-_@./ \t：" // the last one is wide
 )
 
 // Text masks every credential in text and keeps the rest.
@@ -30,10 +30,10 @@ func Text(text string) string {
 	}
 	for i := range shapes {
 		x := &shapes[i]
-		if strings.Contains(text, x.need) && (x.near == "" || strings.ContainsAny(text, x.near)) {
+		if x.isNeeded(text) {
 			text = maskAll(text, x.re().FindAllStringSubmatchIndex(text, -1), func(m []int) (int, int) {
 				lo, hi := m[len(m)-2], m[len(m)-1]
-				if x.ok != nil && !x.ok(text[lo:hi]) {
+				if x.ok != nil && !x.ok(text[lo:hi]) || x.named && !isNamed(text, m) {
 					return 0, 0
 				}
 				return lo, hi
@@ -41,6 +41,12 @@ func Text(text string) string {
 		}
 	}
 	return maskRandom(maskNamed(maskIssued(text)))
+}
+
+// isNamed reports whether a match's last group but one is the name of a credential, and the last a value for it.
+func isNamed(text string, m []int) bool {
+	name, val := text[m[len(m)-4]:m[len(m)-3]], text[m[len(m)-2]:m[len(m)-1]]
+	return len(name) <= maxName && Key(name) && isValue(name, "", val)
 }
 
 // Stable repeats [Text] until it changes nothing, because masking may make the rest look like another credential.
@@ -99,10 +105,12 @@ func maskNamed(text string) string {
 			if strings.HasPrefix(text[at:], ">") {
 				at++
 			}
+		case separator(text, i) > 0:
+			name, at = nameBefore(text[from:i]), i+separator(text, i)
 		case c == ',' && isListed(text[from:i]):
 			name, at = nameBefore(text[from:i]), i+1
-		case c == '-' && strings.HasPrefix(text[i:], "--"):
-			at = i + 2 + nameLength(text[i+2:])
+		case c == '-' && (strings.HasPrefix(text[i:], "--") || i > 0 && strings.IndexByte(" \t", text[i-1]) >= 0):
+			at = i + 1 + nameLength(text[i+1:])
 			name = text[i:at]
 			if at < len(text) && text[at] != ' ' && text[at] != '\t' {
 				continue // the value follows another sign, which the loop reaches next
@@ -113,11 +121,12 @@ func maskNamed(text string) string {
 		if len(name) > maxName {
 			continue
 		}
-		sure := Key(name)
-		if !sure && !mayBeKey(name) {
+		sure, beside := Key(name), isBesideUser(name, text)
+		if !sure && !beside && !mayBeKey(name) || !isClosed(text[:i], name, text[i:]) {
 			continue
 		}
 		lo, hi := value(text, at)
+		sure = sure || beside && !strings.HasPrefix(text[lo:], "/")
 		if !isValue(name, text[i:lo], text[lo:hi]) || !sure && !isIssued(text[lo:hi]) {
 			continue
 		}
@@ -130,6 +139,49 @@ func maskNamed(text string) string {
 	return out.String() + text[from:]
 }
 
+// separator returns the length of what separates a name from its value at i, other than : and =: the rule of a table, an arrow,
+// dots, the end of an XML tag. 0: there is none.
+func separator(text string, i int) int {
+	rest := text[i:]
+	switch rest[0] {
+	case '>', '|':
+		return 1
+	case '.':
+		if strings.HasPrefix(rest, "...") && (i == 0 || text[i-1] != '.') {
+			return len(rest) - len(strings.TrimLeft(rest, "."))
+		}
+	case '-', "│"[0], "："[0]:
+		for _, sign := range []string{"->", "│", "┃", "："} {
+			if strings.HasPrefix(rest, sign) {
+				return len(sign)
+			}
+		}
+	}
+	return 0
+}
+
+// isClosed reports whether what begins before a value ends after it, if it must: an XML tag, and a cell of a table, unlike the
+// commands of a pipeline.
+func isClosed(before, name, rest string) bool {
+	switch rest[0] {
+	case '>':
+		return strings.HasSuffix(before, "<"+name) && strings.Contains(rest, "</")
+	case '|':
+		return strings.Contains(rest[1:], " |")
+	}
+	return true
+}
+
+// isBesideUser reports whether a name that may mean anything, such as pass, follows or precedes the name of a user.
+func isBesideUser(name, text string) bool {
+	switch strings.ToLower(strings.TrimLeft(name, "-")) {
+	case "pass", "pwd", "pw":
+		low := strings.ToLower(text[:min(len(text), 1<<12)])
+		return strings.Contains(low, "user") || strings.Contains(low, "uid")
+	}
+	return false
+}
+
 // nameBefore returns the name that text ends with, ignoring quotes and blanks after it.
 func nameBefore(text string) string {
 	end := len(text)
@@ -137,6 +189,9 @@ func nameBefore(text string) string {
 		if end > 0 && (text[end-1] == ' ' || text[end-1] == '\t') {
 			end--
 		}
+	}
+	if strings.HasSuffix(text[:end], `"]`) || strings.HasSuffix(text[:end], `']`) { // os.environ["NAME"]
+		end--
 	}
 	if end > 0 && (text[end-1] == '"' || text[end-1] == '\'') {
 		end--
@@ -182,6 +237,9 @@ func value(text string, at int) (lo, hi int) {
 	lo = at
 	for lo < len(text) && lo-at < maxBlanks && (text[lo] == ' ' || text[lo] == '\t') {
 		lo++
+	}
+	if strings.HasPrefix(text[lo:], "Some(") { // in Rust
+		lo += len("Some(")
 	}
 	if strings.HasPrefix(text[lo:], `b'`) || strings.HasPrefix(text[lo:], `b"`) {
 		lo++

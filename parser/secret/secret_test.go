@@ -56,6 +56,48 @@ func TestTextMasksCredentials(t *testing.T) {
 	}
 }
 
+// TestTextMasksWhatAProgramOrAWordAnnounces puts a password, or a key, for each % of lines. Nothing but its place speaks of it.
+func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"+ ftp -u me:% ftp.example.com", "$ http --auth me:% GET https://example.com", "$ https -a me:% example.com/x", "+ lftp -u me,% sftp://x",
+		"+ openssl enc -aes-256-cbc -d -in a -k %", "+ openssl rsa -passin pass:%", "+ openssl rsa -passout=pass:%", "['openssl', 'enc', '-d', '-k', '%']",
+		"+ openssl pkcs12 -export -password pass:% -out a", "+ keytool -importcert -storepass % -keypass x% -file a",
+		"+ htpasswd -b /etc/.htpasswd alice %", "+ htpasswd -nbB alice %", "+ echo % | sudo -S apt-get install x", "+ echo '%' | sudo -S -k sh",
+		"+ sudo -S apt install x <<< %", "+ echo % | docker login -u me --password-stdin r", "+ echo me:% | chpasswd", "+ echo % | gh auth login --with-token",
+		"+ sqlplus scott/%@//db:1521/ORCL", "jdbc:oracle:thin:scott/%@db:1521:ORCL", "dsn: me:%@tcp(db:3306)/x", "http_proxy=me:%@proxy:3128",
+		"NEO4J_AUTH=neo4j/%", "auth=('me', '%')", "HTTPBasicAuth('me', '%')", "server.login('me@x.com', '%')", "credentials=('me', '%')",
+		"CREATE USER 'me' IDENTIFIED BY '%';", "ALTER USER me WITH PASSWORD '%';", "Server=db;UID=sa;PWD=%;", `{"user": "me", "pass": "%"}`,
+		"+ mount -t cifs //s/x /m -o user=me,pass=%", "+ podman pull --creds me:% docker://r/x", "+ skopeo copy --src-creds=me:% --dest-creds me:x% a b",
+		"+ curl -sSLu me:% https://x", "+ curl --oauth2-bearer % https://x", "+ curl --cert me.pem:% --pass x% https://x", "+ twine upload -u __token__ -p % dist",
+		"+ sqlcmd -S db -U sa -P % -Q x", "+ ssh-keygen -y -P % -f id", "+ ssh-keygen -N % -f id", "+ zip -P % a.zip b", "+ rar a -hp% a.rar b", "plink -ssh me@h -pw % ls",
+		"+ mc alias set minio http://minio:9000 admin %", "+ rclone obscure %", "+ vault login %", "+ ngrok config add-authtoken %", "requirepass %",
+		"+ kubectl create secret generic db --from-literal=db=%", "kind: Secret data: db-pass: %", "- name: DB_PASSWORD\n  value: %",
+		`{"name": "DB_PASSWORD", "value": "%"}`, `{"value":"%","name":"DB_PASSWORD"}`, `<add key="DbPassword" value="%"/>`, "<password>%</password>",
+		"<name>fs.s3a.secret.key</name><value>%</value>", "--conf spark.hadoop.fs.s3a.secret.key=%", "fs.azure.account.key.x.dfs.core.windows.net=%",
+		"setx DB_PASSWORD %", "set -gx DB_PASSWORD %", "setenv DB_PASSWORD %", "ENV DB_PASSWORD %", `os.environ["DB_PASSWORD"] = "%"`,
+		"+ gh secret set DB_PASSWORD --body %", "+ dvc remote modify --local origin secret_access_key %", "+ pulumi config set --secret dbPassword %",
+		"| db_password | % |", "│ db_password   │ % │", "  wandb_api_key ............ %", "api_key -> %", "Config { password: Some(\"%\"), n: 1 }",
+		"密码：%", "password is %", "Login failed for user me with password %", "ansible_ssh_pass=%", "pass_phrase=%", "psk=%",
+		"ConvertTo-SecureString '%' -AsPlainText -Force", "::add-mask::%", "##vso[task.setvariable variable=x;issecret=true]%",
+		"https://x/k?q-ak=A&q-signature=%", "--cli [\"redis-server\", \"--requirepass\", \"%\"]", "C: AUTH PLAIN AG1lAFRy%==",
+	} {
+		const password = "Tr0ub4dor"
+		got := secret.Stable(strings.ReplaceAll(line, "%", password))
+		assert.NotContains(t, got, password)
+	}
+	for _, line := range []string{
+		"client = " + hex40[:32] + ".aB3dE6gH9jK2mN5p", "token is eyJhcGlfYWRk" + alnum + alnum, "ak=" + hex40[:32] + " x", "sk=" + hex40[:32], "+ wandb login local-" + hex40,
+		"COMET INFO: api key " + alnum, "https://conda.anaconda.org/t/x-" + hex40 + "/ch", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ",
+	} {
+		got := secret.Stable(line)
+		assert.Contains(t, got, secret.Mask)
+		for _, part := range []string{hex40[:16], alnum[:16], "aB3dE6gH", "AEbm9uZQ"} {
+			assert.NotContains(t, got, part)
+		}
+	}
+}
+
 func TestTextKeepsOtherWords(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -78,6 +120,53 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		"Basic blocks, basic authentication-free; Bearer tokens are not used here",
 		"Unexpected token: identifier at line 3; token=None api_key=null password='' HF_TOKEN=$HF_TOKEN --api-key --tp 8",
 		"torch.OutOfMemoryError: CUDA out of memory. token: expected",
+		`+ openssl enc -k 5 -in x`,
+		`+ ls -k 5 && grep -k word file`,
+		`+ python train.py -k 5 --auth none --top-k 20`,
+		`+ torchrun --rdzv_endpoint=head:29500 --auth none train.py`,
+		`+ docker run -u 1000:1000 -p 8080:80 -v /data:/data img`,
+		`+ srun -p gpu -k --mpi=none -N 4 -n 32 python t.py`,
+		`+ sbatch -p debug -A proj -w node[01-04] job.sh`,
+		`+ ssh -p 22222 login train.sh`,
+		`+ mkdir -p /scratch/run/ckpt && cp -a /a /b`,
+		`+ mysql -P 3306 -h db`,
+		`+ openssl req -new -key server.key -out server.csr -keyout other.pem`,
+		`+ echo start | tee -a run.log`,
+		`+ echo 3 | sudo tee /proc/sys/vm/drop_caches`,
+		`+ python -u train.py --user me --login yes`,
+		`+ ftp -u 10`,
+		`http://10.0.0.1:8000/v1/x -a log:3`,
+		`pass=3 num_pass=2 second_pass=forward pass: backward forward_pass: 12.5 ms`,
+		`USER=me PWD=/home/me/run OLDPWD=/home/me`,
+		`password authentication failed for user "me"`,
+		`HF_TOKEN is not set; the password is required`,
+		`token_embedding -> 4096, key -> value, eos_token -> </s>, num_key_value_heads ... 8`,
+		`| cache_key | 5 | pad_token | 0 |`,
+		`| layer_key | weight | value_proj |`,
+		`key_value_heads ......................... 8`,
+		`pad_token_id ............................ 0`,
+		`set key to value`,
+		`+ git config set user.name me`,
+		`dataset set to train, token count 128`,
+		`WANDB_API_KEY not set, set WANDB_MODE offline`,
+		`password_file: /run/secrets/db   ssh_key_path=/root/.ssh/id --password-stdin ok token_type=bearer secret_name=db`,
+		`auth: none basic_auth=None credentials=(None, None)`,
+		`{"name": "layers.0.weight", "value": "0.25"}`,
+		`- name: NCCL_DEBUG`,
+		`name: tokenizer_key, value: prompt`,
+		`d41d8cd98f00b204e9800998ecf8427e.safetensors d41d8cd98f00b204e9800998ecf8427e.0123456789012345`,
+		`> AUTHOR me`,
+		`conda https://conda.anaconda.org/t/<TOKEN>/pytorch`,
+		`File "/usr/lib/python3/site-packages/x/t/test_long_name_of_a_module/x.py", line 3`,
+		`ENV NCCL_DEBUG INFO`,
+		`ENV PATH /usr/local/bin`,
+		`setenv CUDA_VISIBLE_DEVICES 0,1`,
+		`torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 ... password`,
+		`psk=4 ak=3 sk=128 sk=causal bearer=none`,
+		`optimizer.step() -> 12 ms | loss 0.5 | tokens 4096 | key 5 |`,
+		`input token 0123456789 of 4096 and key abc`,
+		`max_token -> 4096 stop_token -> 2`,
+		`cat password | sudo -l`,
 	} {
 		assert.Equal(t, text, secret.Text(text))
 	}

@@ -14,7 +14,7 @@ import (
 // linear in the length of the text.
 var shapes = slices.Concat([]shape{
 	{need: "PRIVATE KEY", re: lazyre.New(`(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)((?s:.*?))(?:-----END|$)`)},
-	{need: "eyJ", re: lazyre.New(edge + `(eyJ[\w-]{8,}\.[\w.=-]{8,}|eyJhbGciOi[\w.=-]{20,}|eyJrIjoi[\w=-]{40,})`)},
+	{need: "eyJ", re: lazyre.New(edge + `(eyJ[\w-]{8,}\.[\w.=-]{8,}|eyJhbGciOi[\w.=-]{20,}|eyJ(?:rIjoi|hcGlf)[\w=-]{40,})`)},
 	{need: "://", near: "@", re: lazyre.New(`://[^\s/:@?#"']*:([^\s/"'<>]+)@`)},
 	{need: "@", re: lazyre.New(`://([^\s/:@?#"'<>]{20,})@`)},
 	{need: "uthorization", re: lazyre.New(`[Aa]uthorization\\?["']?\s*[:=,]\s*b?\\?["']?((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`)},
@@ -22,10 +22,10 @@ var shapes = slices.Concat([]shape{
 	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: isRandom},
 	{need: "asic ", re: lazyre.New(`\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`), ok: isRandom},
 	{need: " password ", re: lazyre.New(`\blogin\s+\S+\s+password\s+(\S+)`)},
-	{need: "ig", near: "?&", re: lazyre.New(`[?&](?i:sig|signature|x-amz-signature|x-amz-credential|x-goog-signature)=([^\s&"'<>]{6,})`)},
+	{need: "ig", near: "?&", re: lazyre.New(`[?&](?i:sig|[\w-]*signature|x-amz-credential)=([^\s&"'<>]{6,})`)},
 	{need: "Signature=", re: lazyre.New(`\bSignature=([0-9a-f]{64})`)},
 	{need: "hook", re: lazyre.New(`(?:hooks\.slack(?:-gov)?\.com/\w+|discord(?:app)?\.com/api/webhooks/\d+|webhook\.office\.com/\w+|/bot/v2/hook)/([^\s"'<>]{20,})`)},
-	{need: "/webhook/send?", re: lazyre.New(`[?&]key=([\w-]{20,})`)},
+	{need: "key=", near: "?&", re: lazyre.New(`[?&]key=([\w-]{20,})`), ok: hasDigit},
 	{need: ":A", re: lazyre.New(edge + `\d{5,16}:(A[\w-]{34})`)}, // Telegram
 	{need: "Q~", re: lazyre.New(edge + `([\w~.]{3}\dQ~[\w~.-]{31,34})`)},
 	{need: ".atlasv1.", re: lazyre.New(edge + `(\w{14}\.atlasv1\.[\w=-]{40,})`)},
@@ -39,22 +39,67 @@ var shapes = slices.Concat([]shape{
 	{need: "-us", re: lazyre.New(`\b([0-9a-f]{32}-us\d{1,2})\b`)},                                                // Mailchimp
 	{need: "auth", re: lazyre.New(`\b_?auth\\?["']?\s*[:=]\s*\\?["']?([A-Za-z0-9+/]{16,}={0,2})`), ok: isRandom}, // Docker, npm
 	{need: "login(", re: lazyre.New(`login\(\s*(?:\w+\s*=\s*)?["']([^"']{16,})["']`)},
-	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](\w{32,})`)},
-	{need: " set ", re: lazyre.New(`\bset\s+\S*(?:key|token|secret|password)\s+([^\s=]{8,})`)},
-	{need: "pass:", re: lazyre.New(`-pass(?:in|out)?[\s"',]+pass:([^\s"',]+)`)},
-}, commands(
-	"curl", "-u", "curl", "--user", "curl", "-U", "curl", "--proxy-user", "curl", "-b", "sshpass", "-p", "mysql", "-p", "mysqldump", "-p",
-	"mysqladmin", "-p", "mariadb", "-p", "mongo", "-p", "mongosh", "-p", "mongodump", "-p", "login", "-p", "7z", "-p", "unzip", "-P",
-	"redis-cli", "-a", "smbclient", "-U", "ldapsearch", "-w", "ipmitool", "-P",
+	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](?:local-)?(\w{32,})`)},
+	{need: "pass:", re: lazyre.New(`-pass(?:in|out|word)?[\s"',=]+pass:([^\s"',]+)`)},
+	{need: "/t/", re: lazyre.New(`/t/([\w-]{20,})/`), ok: hasDigit}, // Anaconda
+	{need: "account.key", re: lazyre.New(`\baccount\.key[\w.-]*[\s=:]+([^\s"']{8,})`)},
+	{need: "sqlplus|sqlldr|expdp|impdp|rman|jdbc:oracle", near: "/:", re: lazyre.New(`(?:\b(?:sqlplus|sqlldr|expdp|impdp|rman)\s+|\bjdbc:oracle:\w+:)\w+/([^\s@/"']+)@`)},
+	{need: "@tcp(|@unix(", near: ":", re: lazyre.New(`(?:^|[\s"'=])[\w.-]+:([^\s"'/@:]+)@(?:tcp|unix)\(`)}, // Go's driver of MySQL
+	{need: "proxy", near: "@", re: lazyre.New(`_proxy["']?\s*[=:]\s*["']?[\w.-]+:([^\s"'/@]+)@`)},
+	{need: "AUTH", near: "/:", re: lazyre.New(`_AUTH=\w+[/:](\S+)`)},
+	{need: "AUTH ", re: lazyre.New(`\bAUTH (?:PLAIN |LOGIN )([A-Za-z0-9+/]{8,}=*)`)},
+	{need: "> AUTH|> PASS", re: lazyre.New(`> (?:AUTH|PASS) (\S+)$`)}, // a client of Redis, of FTP
+	{need: "auth|creds", re: lazyre.New(`[\s"']--?[\w-]*(?:auth|creds)["',]*[\s=]+["']?[\w.@-]+:([^\s"',/:][^\s"',]*)`)},
+	{need: " -a | -u ", near: ":", re: lazyre.New(`(?:^|[\s"'])(?:https?|ftp)\s[^|;&\n]*?-[au]\s+["']?[\w.@-]+:([^\s"']+)`)},
+	{need: "ftp", near: ",", re: lazyre.New(`\blftp\b.*?\s-u\s*["']?[^\s"',]+,([^\s"']+)`)},
+	{need: "curl", re: lazyre.New(`\bcurl\b[^|;&\n]*?\s--cert[\s=]+["']?[^\s"':]+:([^\s"']+)`)},
+	{need: "auth|Auth|AUTH|login|redential", near: `"'`, re: lazyre.New(`(?i)(?:auth|login|credentials?)\s*=?\s*\(\s*["'][^"']*["']\s*,\s*["']([^"']+)["']`)},
+	{need: "comet_ml.", re: lazyre.New(`\bcomet_ml\.\w+\(\s*["'](\w{25,})`)},
+	{need: "dentified by '|DENTIFIED BY '|assword '|ASSWORD '", re: lazyre.New(`(?i)\b(?:identified by|password)\s+'([^']+)'`)}, // SQL
+	{need: "-literal", re: lazyre.New(`--from-literal[\s=]+["']?[^\s=]+=([^\s"']+)`)},
+	{need: "-mask::", re: lazyre.New(`::add-mask::(\S+)`)},
+	{need: "issecret=true", re: lazyre.New(`issecret=true[^\]\n]*\](\S+)`)},
+	{need: "echo |printf ", re: lazyre.New(`\b(?:echo|printf)\s+(?:-\w+\s+)*["']?([^|"'\n]*[^\s|"'\n])["']?\s*\|[^|\n]*` + fromInput)},
+	{need: "<<<", re: lazyre.New(fromInput + `[^|\n]*<<<\s*["']?([^\s"']+)`)},
+	{need: "htpasswd", re: lazyre.New(`\bhtpasswd\b[^|;&\n]*?["'\s]-\w*b\w*["',\s][^|;&\n]*[\s"']([^\s"'-][^\s"']*)["'\]]*(?:$|[|;&\n])`)},
+	{need: "mc |rclone|vault login|wpa_pass|rabbitmqctl|reset-admin|authtoken|net use|bindpw|requirepass", re: lazyre.New(`\b(?:mc (?:alias set|config host add) \S+ \S+ \S+|rclone obscure|vault login|wpa_passphrase \S+|rabbitmqctl (?:add_user|change_password) \S+|` +
+		`reset-admin-password|(?:add-)?authtoken|net use \S+(?: \S+)* /user:\S+|bindpw|requirepass) ([^\s=-][^\s=]*)(?:\s|$)`)},
+	{need: "assword |ASSWORD |assphrase ", re: lazyre.New(`(?i)\b(?:password|passphrase)(?:\s+is)?\s+["']?([^\s"'<>|]{6,})`), ok: hasLetterAndDigit},
+	{need: "oken |OKEN |api key|API key|apiKey |ecret ", re: lazyre.New(`(?i)\b(?:token|api[ -]?key|secret)(?: is)?\s+["']?([^\s"'<>|]{16,})`), ok: isIssued},
+	{need: "密", re: lazyre.New(`(?:密码|密钥)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
+	{need: "value=|value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?[\s,]*["']?<?value["']?\s*[=:>]\s*["']?([^\s"',}<]+)`)},
+	{need: "value=|value:|value\"|value'", re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?name["']?\s*[=:]\s*["']\w*(?:PASSWORD|TOKEN|SECRET|_KEY)\b`)},
+	{need: " set |set -|setx |setenv |modify ", named: true, re: lazyre.New(`\b(?:set|setx|setenv|modify)\b[^|;&\n]*?\s(\w[\w.-]*(?i:key|token|secret|pass|password))\s+(?:--body[ =]|-b)?["']?([^\s=|"'-][^\s=|"']*)["']?(?:\s|$)`)},
+	{need: "To-SecureString", re: lazyre.New(`ConvertTo-SecureString\W+(?:String\W+)?([^\s"']+)`)},
+	{need: "ENV ", named: true, re: lazyre.New(`\bENV\s+(\w+)\s+(\S+)`)},
+}, options(
+	"-p", "az cqlsh cypher-shell beeline login mariadb mongo mongodump mongosh mysql mysqladmin mysqldump ncftpget ncftpput psexec altool racadm sshpass twine "+
+		"unlock-keychain unrar useradd usermod 7z 7za",
+	"-P", "bcp ipmitool mosquitto_pub mosquitto_sub mysql ssh-keygen sqlcmd unzip zip", "-N", "ssh-keygen", "-hp", "rar", "-pw", "plink pscp psftp",
+	"-k", "obsutil openssl ossutil ossutil64 swanlab", "-s", "coscmd", "-w", "ldapmodify ldapsearch", "-a", "redis-cli", "-b", "curl", "--pass", "curl", "-u", "curl", "--user", "curl", "-U", "curl smbclient", "--proxy-user", "curl",
 ))
 
-// commands returns shapes for programs and their flags that take a credential, attached or as the next argument. The
-// command may be a shell line or a list of quoted arguments.
-func commands(programsAndFlags ...string) (list []shape) {
-	for pair := range slices.Chunk(programsAndFlags, 2) {
+// fromInput are programs, and options of programs, that read a password from standard input.
+const fromInput = `(?:\bsudo\b[^|\n]*\s-\w*S\b|--password-stdin|passwd\s+--stdin|--with-token|--passphrase-fd|\b(?:chpasswd|kinit|cryptsetup|vncpasswd|openconnect)\b)`
+
+// options returns shapes for a flag and the programs whose credential it takes, attached or as the next argument. The
+// command may be a shell line or a list of quoted arguments. A short number is a port.
+func options(flagAndPrograms ...string) (list []shape) {
+	for pair := range slices.Chunk(flagAndPrograms, 2) {
+		flag, between := pair[0], `(?:["',]+\s*["']?|\s+["']?|=["']?)`
+		switch flag {
+		case "-p", "-hp":
+			between += `?`
+		case "-u":
+			flag, between = `-[a-zA-Z]*u`, between+`?`
+		}
+		need := flag
+		if !strings.Contains(pair[1], " ") {
+			need = pair[1]
+		}
 		list = append(list, shape{
-			need: pair[0], near: "-",
-			re: lazyre.New(`\b` + pair[0] + `\b[^|;&\n]*?[\s"']` + pair[1] + `["',]*[\s=]*["']?([^\s"',]{3,})`),
+			need: need, ok: func(s string) bool { return len(s) > len("65535") || strings.Trim(s, digits) != "" },
+			re: lazyre.New(`\b(?:` + strings.ReplaceAll(pair[1], " ", "|") + `)\b[^|;&\n]*?[\s"']` + flag + between + `([^\s"',]{3,})`),
 		})
 	}
 	return list
@@ -92,6 +137,7 @@ var issued = [...]struct {
 	{plain, 50, false, "EZAK EZTK AGE-SECRET-KEY-1"},
 	{plain, 55, false, "cmVmd"},
 	{plain, 60, false, "AKCp rdme_ CLOJARS_ s-s4t2ud- s-s4t2af- EAAC EAAM"},
+	{any64, 20, false, "b3BlbnNzaC1rZXk"}, // a private key of OpenSSH, without its first line
 	{wordy, 8, false, "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-"},
 	{wordy, 20, false, "github_pat_ gldt- glptt- glcbt- glft- glffct- glimt- glsoat- glagent- gloas- GR1348941 dckr_pat_ dckr_oat_"},
 	{wordy, 20, true, "pypi-AgE wandb_v1_ nvapi- sk- tgp_v1_ lsv2_ pcsk_ tvly- GOCSPX- xapp- hvs. hvb. NRII- tskey- " +
@@ -178,6 +224,9 @@ func wordBegins(text string, i int) bool {
 // minRandom is the length of a run of letters and digits that can be told from words.
 const minRandom = 28
 
+// zhipu is the length of the first part of Zhipu's keys, with its point.
+const zhipu = 33
+
 // maskRandom masks long runs of letters and digits that only key material has, and the parts beside it that look the
 // same: 28 or more with digits and both cases, where nearly every second one is of another class than the one before.
 // Names change class at the ends of words alone, and hashes and identifiers have one case. A mangled C++ name begins
@@ -193,7 +242,10 @@ func maskRandom(text string) string {
 		if i < len(text) && isAlnum(text[i]) {
 			continue
 		}
-		if run := text[begin:i]; isKeyMaterial(run) && !strings.HasPrefix(run, "eyJ") {
+		run := text[begin:i]
+		if at := begin - zhipu; len(run) == 16 && isRandom(run) && at >= 0 && text[begin-1] == '.' && strings.Trim(text[at:begin], digits+"abcdef.") == "" {
+			parts, found = append(parts, []int{at, i}), true
+		} else if isKeyMaterial(run) && !strings.HasPrefix(run, "eyJ") {
 			parts = append(parts, []int{begin, i})
 			found = found || i-begin >= minRandom && !strings.Contains(text[word:i], "_Z")
 		}
@@ -228,16 +280,35 @@ func isAlnum(c byte) bool { return c != '_' && ascii.IsWord(c) }
 // edge matches before a key. Underscores separate words, as for wordBegins.
 const edge = `(?:^|[^A-Za-z0-9])`
 
-// shape is a form of credential. Its expression is tried on texts that contain need and, unless near is empty, one of
-// the bytes of near.
+// shape is a form of credential. Its expression is tried on texts that contain one of the words of need, which | separates, and,
+// unless near is empty, one of the bytes of near.
 type shape struct {
 	need string
 	near string
 	re   func() *regexp.Regexp // compiled on first use
 	ok   func(string) bool     // checks a match; nil: all are accepted
+
+	named bool // the last group but one is a name, which must be a credential's
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, digits) }
+
+func hasLetterAndDigit(s string) bool {
+	return hasDigit(s) && strings.ToLower(s)+strings.ToUpper(s) != s+s
+}
+
+// isNeeded reports whether an expression is tried on a text.
+func (x *shape) isNeeded(text string) bool {
+	if x.near != "" && !strings.ContainsAny(text, x.near) {
+		return false
+	}
+	for word := range strings.SplitSeq(x.need, "|") {
+		if strings.Contains(text, word) {
+			return true
+		}
+	}
+	return false
+}
 
 // isRandom tells key material from hyphenated words: it mixes digits and capitals.
 func isRandom(s string) bool {
