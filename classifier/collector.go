@@ -108,6 +108,7 @@ func (c *Collector) event(o parser.Event) parser.Event {
 	f.learnHeader(&o.Header)
 	reclassify(&o)
 	f.learnFailed(&o)
+	f.learnDevice(&o)
 	f.followAttempt(&o)
 	f.PerPattern[o.Pattern]++
 	n := f.PerPattern[o.Pattern]
@@ -128,6 +129,13 @@ func (c *Collector) event(o parser.Event) parser.Event {
 		o.Trace = origin
 	}
 	return o
+}
+
+// learnDevice notes the device of a rank that Ray's label and the rank's own prefix name on one line.
+func (f *file) learnDevice(o *parser.Event) {
+	if n, ok := o.Fields.Int("device"); ok && o.Header.PID > 0 && o.Header.Rank >= 0 && o.Kind.Resource() == "gpu" {
+		f.learn(&identity{Rank: o.Header.Rank, LocalRank: -1, Device: int(n), PID: o.Header.PID})
+	}
 }
 
 // rayDeadActor is one line of several that describe a dead actor.

@@ -284,7 +284,7 @@ func (id *identity) fillFrom(f *file, kind string, key int) {
 	}
 	from := *have
 	switch {
-	case from.Mixed:
+	case from.Mixed, kind == "pid" && id.Device >= 0 && from.Device >= 0 && id.Device != from.Device: // a worker that started several ranks
 		from.Rank, from.Engine = -1, 0
 	case kind == "pid" && f.isRelay(key):
 		from.Rank, from.LocalRank, from.Device = -1, -1, -1
@@ -329,6 +329,12 @@ func (f *file) isRelay(pid int) bool {
 		}
 	}
 	return false
+}
+
+// hasSeveralRanks reports whether the lines with a worker's label announced several ranks.
+func (f *file) hasSeveralRanks(pid int) bool {
+	have, ok := f.Identities[identKey{"pid", strconv.Itoa(pid)}]
+	return ok && have.Mixed
 }
 
 // hasOther reports whether the input names a rank or a device of a process with another pid.

@@ -344,6 +344,21 @@ var disguises = []disguise{
 		}
 		return b
 	}},
+	{name: "CloudWatch's query", wrap: func(log []byte) []byte {
+		b := records(`[{"field":"@timestamp","value":"%t"},{"field":"@message","value":%s},{"field":"@ptr","value":"CmEK"}],`)(log)
+		return slices.Concat([]byte(`{"results":[`), bytes.TrimSuffix(b, []byte(",\n")), []byte("],\"status\":\"Complete\"}\n"))
+	}},
+	{name: "a list of lines", wrap: func(log []byte) []byte {
+		return slices.Concat([]byte("{\n  \"job\": \"train-7\",\n  \"logs\": [\n"), bytes.TrimSuffix(records("    %s,")(log), []byte(",\n")), []byte("\n  ]\n}\n"))
+	}},
+	{name: "Tencent CLS", wrap: records(`{"Timestamp":"%t","Source":"10.1.2.3","Content":%s}`)},
+	{name: "PowerShell's error record", wrap: func(log []byte) []byte {
+		at := failureAt(log)
+		line, _, _ := strings.Cut(string(log[at:]), "\n")
+		record := "\nAt line:1 char:1\n+ python train.py 2>&1 | Tee-Object train.log\n+ ~~~~~~~~~~~~~~~~~~~~\n    + CategoryInfo          : NotSpecified: (" + line + ":String) [], RemoteException\n" +
+			"    + FullyQualifiedErrorId : NativeCommandError\n "
+		return slices.Concat(log[:at], []byte("python.exe : "+line+record), log[min(at+len(line), len(log)):])
+	}},
 	// Prefixes of a form that is not known.
 	{name: "a pipeline's branch", wrap: before("[train-gpu] ")},
 	{name: "Jenkins' clock", wrap: lines(func(i int, line string) string { return fmt.Sprintf("09:%02d:%02d  %s", i/600%60, i/10%60, line) })},

@@ -93,8 +93,8 @@ func (p *peeler) one(b []byte) *format {
 // isLabel reports whether what looks like a launcher's label behind a program's stamp is one. It is where another prefix of the program
 // follows: then a supervisor put its stamp before what the launcher wrote, and before the lines without such a prefix, too.
 func (p *peeler) isLabel(f *format) bool {
-	if slices.Contains(p.stamped, f) {
-		return true
+	if slices.Contains(p.stamped, f) || bytes.HasSuffix(p.taken(), []byte(">:")) {
+		return true // no program writes mpirun's <stderr>:
 	}
 	if len(p.b) == 0 {
 		return false
@@ -111,8 +111,8 @@ func (p *peeler) isLabel(f *format) bool {
 var recordFormat = &format{name: "record"}
 
 func (p *peeler) labelledRecord(b []byte) *format {
-	if p.inner || p.depth == 0 {
-		return nil // records without a prefix were taken first
+	if p.depth == 0 || p.inner && !bytes.Contains(b, []byte(`"stream":"std`)) {
+		return nil // records without a prefix were taken first, and behind a program's prefix is its own JSON
 	}
 	text, ok := p.record(b)
 	if !ok {

@@ -89,3 +89,18 @@ func TestOneMessageHasOneStream(t *testing.T) {
 		assert.Equal(t, streams[0], streams[1], name)
 	}
 }
+
+// TestWhatACollectorTookIsFoundBehindAStamp reads labels and records that were there before a supervisor's stamp.
+func TestWhatACollectorTookIsFoundBehindAStamp(t *testing.T) {
+	t.Parallel()
+	const stamp = "2026-03-01 09:00:00,123 "
+	body, h := envelope.Peel([]byte(stamp + "[1,2]<stderr>:frame #6: at"))
+	assert.Equal(t, "frame #6: at", string(body))
+	assert.Equal(t, 2, h.Task)
+	body, h = envelope.Peel([]byte(stamp + `{"log":"text\n","stream":"stderr","time":"2026-03-01T09:00:00Z"}`))
+	assert.Equal(t, "text", string(body))
+	assert.Equal(t, "cstderr", h.Stream)
+	own := `{"message":"text","level":"info"}`
+	body, _ = envelope.Peel([]byte(stamp + own))
+	assert.Equal(t, own, string(body), "a program's own record")
+}

@@ -53,6 +53,14 @@ func TestDecodersReturnLines(t *testing.T) {
 			"---\ninsertId: x\njsonPayload:\n  message: 'a: ''b''\n    c'\nlogName: l\n---\ninsertId: y\nreceiveTimestamp: '2026-03-01T09:00:00Z'\ntextPayload: |\n    d\n      e\n\ntimestamp: x\n---\ntextPayload: \"f\\tg\"\n",
 			`{"logtag":"F","message":"a: 'b' c","time":""}` + "\n" + `{"logtag":"F","message":"d\n  e","time":"2026-03-01T09:00:00Z"}` + "\n" + `{"logtag":"F","message":"f\tg","time":"2026-03-01T09:00:00Z"}` + "\n",
 		},
+		"a query's rows": {
+			`{"results": [[{"field": "@timestamp", "value": "2026"}, {"field": "@message", "value": "a"}, {"field": "@ptr", "value": "x"}], [{"field": "@message", "value": "b\n"}]]}`, "a\nb\n",
+		},
+		"a list of lines": {`{"job": "7", "logs": ["a", "b\r", "c"], "tags": ["x"]}`, "a\nb\r\nc\n"},
+		"PowerShell's record": {
+			"a\npython.exe : b\nAt C:\\job\\run.ps1:3 char:1\n+ python train.py 2>&1 | tee log\n+ ~~~~~~~\n    + CategoryInfo          : NotSpecified: (b:String) [], RemoteException\n" +
+				"    + FullyQualifiedErrorId : NativeCommandError\n \n+ c\n", "a\nb\n" + strings.Repeat(filler, 5) + " \n+ c\n",
+		},
 		"a mail":     {"a=3Db =\r\nc=E2=82=AC\r\nd=\ne=\nf =\ng\n", "a=b c€\r\n" + filler + "def g\n" + filler + filler + filler},
 		"a web page": {strings.Repeat("a\u00a0\u00a0b\u00a0ü\n", 3), strings.Repeat("a  b ü\n", 3)},
 		"an old editor's lines": {

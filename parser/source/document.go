@@ -16,10 +16,17 @@ var (
 	outputKeys   = []string{"log", "logs", "stdout", "stderr", "output"}
 	lineKeys     = []string{"stdout_lines", "stderr_lines", "msg"} // Ansible's, which says the same under outputKeys, too
 	streamKeys   = []string{"values"}                              // Loki's, of pairs of a time and a line
+	insightsKeys = []string{"value"}                               // CloudWatch's, of the field that the value before names
 )
 
 // output finds a program's output in a document.
 var output = lazyre.New(`(?m)^\s{1,40}"(?:logs?|stdout|stderr|output)": ?"`)
+
+// outputList finds a list of the lines of a program's output.
+var outputList = lazyre.New(`^\{[^\[\]]{0,400}"(?:logs|stdout|stderr|output)":\s{0,40}\[\s{0,40}"`)
+
+// insights finds the rows of a query's answer by CloudWatch Logs Insights.
+var insights = lazyre.New(`^\{\s{0,40}"results":\s{0,40}\[\s{0,40}\[\s{0,40}\{\s{0,40}"field":\s{0,40}"@`)
 
 // loki finds the lines of a stream in Loki's answer to a query.
 var loki = lazyre.New(`"values":\s{0,40}\[\s{0,40}\[\s{0,40}"\d{19}",`)
@@ -46,6 +53,10 @@ func documentDecoder(head []byte) Decoder {
 		return &documentReader{keys: streamKeys, passed: math.MinInt} // no line of the log has one of its own
 	case bytes.HasPrefix(head, []byte(`{"version":`)) && (has(`, "o", "`) || has(`,"o","`)):
 		return &rowReader{decode: castRow}
+	case insights().Match(head):
+		return &documentReader{keys: insightsKeys, field: "@message", passed: math.MinInt}
+	case outputList().Match(head) && !sampleKey().Match(head):
+		return &documentReader{keys: outputKeys}
 	case has(`"cells":`) && (has(`"cell_type":`) || has(`"nbformat":`)):
 		if has("[\n") {
 			return &rowReader{decode: notebookRow}
@@ -62,6 +73,8 @@ func documentDecoder(head []byte) Decoder {
 type documentReader struct {
 	unescaper
 	keys    []string
+	field   string // only the text whose field is named so counts; empty: every one
+	value   []byte // the last string that did not count
 	within  bool   // other text is around the documents, and stays
 	row     []byte // the end of that
 	in      []byte // the brackets that are open
@@ -142,7 +155,9 @@ func (d *documentReader) begin() {
 		d.key = d.key[:0]
 		return
 	}
-	d.wanted = slices.Contains(d.keys, string(d.key[bytes.LastIndexByte(d.key, '.')+1:])) // Ansible's variables have fields
+	d.wanted = slices.Contains(d.keys, string(d.key[bytes.LastIndexByte(d.key, '.')+1:])) && // Ansible's variables have fields
+		(d.field == "" || d.field == string(d.value))
+	d.value = d.value[:0]
 }
 
 func (d *documentReader) inList() bool { return len(d.in) > 0 && d.in[len(d.in)-1] == '[' }
@@ -163,6 +178,8 @@ func (d *documentReader) inString(dst []byte, c byte) []byte {
 	if !d.wanted {
 		if d.named && len(d.key) < maxKey {
 			d.key = append(d.key, c)
+		} else if !d.named && len(d.value) < maxKey {
+			d.value = append(d.value, c)
 		}
 		d.escaped = c == '\\' && !d.escaped
 		return dst

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"slices"
 	"unicode"
+
+	"oomscan/parser/lazyre"
 )
 
 // textDecoder returns a decoder for a log that a mail program, a web page or an old editor rewrote, or nil.
@@ -14,6 +16,8 @@ func textDecoder(head []byte) Decoder {
 		return &replacer{from: noBreak, to: []byte{' '}}
 	case isReturned(head):
 		return &replacer{from: []byte{'\r'}, to: []byte{'\n'}}
+	case bytes.Contains(head, nativeError):
+		return &rowReader{decode: new(shellRecord).row}
 	case isQuotedPrintable(head):
 		return new(quotedPrintable)
 	}
@@ -123,4 +127,31 @@ func (d *quotedPrintable) Close(dst []byte) []byte {
 	}
 	d.escape = d.escape[:0]
 	return dst
+}
+
+// nativeError ends the record that PowerShell 5 makes of the first line that a program writes to the standard error. The record names the
+// program before the line, and then quotes the command and the line again.
+var nativeError = []byte("FullyQualifiedErrorId : NativeCommandError")
+
+var (
+	nativeLine  = lazyre.New(`^[\w.\\/:-]{1,200}\.exe : `)
+	nativeWhere = lazyre.New(`^At (?:line|[^\r\n]{1,300}\.ps1):\d{1,6} char:\d{1,6}\s*$`)
+)
+
+// shellRecord takes such records off the lines they were made of.
+type shellRecord struct{ inside bool }
+
+func (d *shellRecord) row(line []byte) []byte {
+	switch ends := bytes.Contains(line, nativeError); {
+	case nativeWhere().Match(line):
+		d.inside = true
+	case !d.inside:
+		return line[len(nativeLine().Find(line)):]
+	case ends:
+		d.inside = false
+	case len(bytes.TrimLeft(line, " ")) == 0 || bytes.TrimLeft(line, " ")[0] != '+':
+		d.inside = false // a row of a command that goes on is not told from the log's
+		return line
+	}
+	return []byte(filler)
 }

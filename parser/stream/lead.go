@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"strconv"
 	"strings"
 
 	"oomscan/parser/envelope"
@@ -17,18 +18,26 @@ type lead struct {
 	shown int    // and how many have a known prefix after it
 	tried int    // lines that were searched for one
 	known bool
+
+	shared []byte // that all lines begin with
+	all    int    // how many these are
+	start  []byte // of it, what is before a known prefix or a traceback
 }
 
 const (
 	leadShown = 3  // lines that show a lead before it is known
 	leadTries = 32 // lines that are searched
+	leadAll   = 12 // lines that must all begin alike where only one shows a lead
 	maxLead   = 128
 )
 
 // learn follows a line of the head of a log.
 func (l *lead) learn(raw []byte) {
-	if l.known || l.tried >= leadTries || len(bytes.TrimSpace(raw)) == 0 || raw[0] == '{' {
+	if l.known || len(bytes.TrimSpace(raw)) == 0 || raw[0] == '{' {
 		return // records have no lead
+	}
+	if l.share(raw); l.known || l.tried >= leadTries {
+		return
 	}
 	to, _ := alike(raw, l.last)
 	l.last = append(l.last[:0], raw[:min(len(raw), maxLead)]...)
@@ -53,6 +62,50 @@ func (l *lead) learn(raw []byte) {
 	l.known = l.shown >= leadShown && l.fits*10 >= l.lines*9
 }
 
+// share follows the text that all lines begin with. What a known prefix says is none, and what a program begins its messages with is no
+// lead: a traceback or a known prefix must begin after it.
+func (l *lead) share(raw []byte) {
+	if l.all++; l.all == 1 {
+		l.shared = bytes.Clone(raw[:min(len(raw), maxLead)])
+		return
+	}
+	if len(l.shared) == 0 {
+		return
+	}
+	n, same := alike(raw, l.shared)
+	if same < len(l.shared) {
+		if n < len(raw) {
+			same = endOfLead(l.shared[:same])
+			l.shared, l.start = l.shared[:same], nil
+		}
+		if n, same = alike(raw, l.shared); same < len(l.shared) {
+			return // a writer trimmed it
+		}
+	}
+	if len(l.shared) == 0 || isComment(l.shared) || n >= len(raw) {
+		return
+	}
+	if at, tried := leadOf(raw, n); at > 0 {
+		l.start = bytes.Clone(raw[:at])
+	} else if from := knownLen(raw); tried && from >= 0 && from < n && bytes.HasPrefix(raw[n:], []byte("Traceback (most recent call last)")) {
+		l.start = bytes.Clone(raw[:n])
+	}
+	if l.known = len(l.start) > 0 && l.all >= leadAll; l.known {
+		l.text = l.start
+	}
+}
+
+// endOfLead is where a text ends that may stand before another one: after a blank or a sign.
+func endOfLead(text []byte) int {
+	for len(text) > 0 && strings.IndexByte(leadEnds, text[len(text)-1]) < 0 {
+		text = text[:len(text)-1]
+	}
+	return len(text)
+}
+
+// leadEnds are the signs that a lead may end with.
+const leadEnds = " \t])}|>:\"'m\a\x8b"
+
 // length is how long the lead of a line is, 0 when it has none.
 func (l *lead) length(raw []byte) int {
 	if !l.known {
@@ -69,7 +122,7 @@ func (l *lead) length(raw []byte) int {
 func leadOf(raw []byte, to int) (n int, tried bool) {
 	from := -1
 	for i := 1; i <= to && i < len(raw); i++ {
-		if strings.IndexByte(" \t])}|>:\"'m\a\x8b", raw[i-1]) < 0 || raw[i] == ' ' || i <= from {
+		if strings.IndexByte(leadEnds, raw[i-1]) < 0 || raw[i] == ' ' || i <= from {
 			continue
 		}
 		if from < 0 {
@@ -107,7 +160,7 @@ func knownLen(raw []byte) int {
 
 // isKnown reports whether a line has a known prefix. Numbers before a colon are many things.
 func isKnown(h *envelope.Header) bool {
-	return h.Task < 0 && (h.Stream != "" || !h.Time.IsZero() || h.Level != 0 || h.Logger != "" || h.Device >= 0)
+	return (h.Task < 0 || !strings.HasPrefix(h.Stream, "t"+strconv.Itoa(h.Task))) && (h.Stream != "" || !h.Time.IsZero() || h.Level != 0 || h.Logger != "" || h.Device >= 0)
 }
 
 // isComment reports whether text consists of signs of comments, diffs or shells. What follows them is quoted.

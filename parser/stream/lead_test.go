@@ -38,6 +38,26 @@ func TestALeadIsWhatKnownPrefixesStandBehind(t *testing.T) {
 		line := c.form(7) + "text"
 		assert.Equal(t, c.lead, line[:l.length([]byte(line))], name)
 	}
+	for name, c := range map[string]struct{ form, first, other, lead string }{
+		"a traceback behind it":         {"→ %s", "Traceback (most recent call last):", "text", "→ "},
+		"one message behind it":         {"[train-gpu] %s", "[rank0]: step 1", "key: value", "[train-gpu] "},
+		"a message of mpirun behind it": {"a-1 %s", "[1,0]<stdout>:rank 0", "[1,1]<stdout>:it", "a-1 "},
+		"nothing known behind it":       {"step %s", "of 12", "of 13", ""},
+		"a program's own word":          {"error: %s", "Detected 1 oom-kill event(s)", "text", ""},
+		"a comment":                     {"# %s", "Traceback (most recent call last):", "text", ""},
+	} {
+		var l lead
+		for i := range leadAll {
+			text := c.other + fmt.Sprint(" ", i)
+			if i == 5 {
+				text = c.first
+			}
+			l.learn([]byte(fmt.Sprintf(c.form, text)))
+		}
+		l.learn([]byte(fmt.Sprintf(c.form, c.first)))
+		line := fmt.Sprintf(c.form, "more")
+		assert.Equal(t, c.lead, line[:l.length([]byte(line))], name)
+	}
 	var l lead
 	for i := range 12 {
 		l.learn([]byte(fmt.Sprintf(`%2d: {"time": "2026-03-01T09:00:00Z", "level": "INFO", "message": "text"}`, i)))
