@@ -331,12 +331,6 @@ func (f *file) isRelay(pid int) bool {
 	return false
 }
 
-// hasSeveralRanks reports whether the lines with a worker's label announced several ranks.
-func (f *file) hasSeveralRanks(pid int) bool {
-	have, ok := f.Identities[identKey{"pid", strconv.Itoa(pid)}]
-	return ok && have.Mixed
-}
-
 // hasOther reports whether the input names a rank or a device of a process with another pid.
 func (f *file) hasOther(pid int) bool {
 	for _, id := range f.Identities {

@@ -39,8 +39,8 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 		host              string
 	}{
 		"a worker of Ray that started several ranks": {label("(Runner pid=815) ", refusedOn3+"[rank4]: "+strings.Replace(refusedOn3, "GPU 3", "GPU 4", 1)), -1, 3, 815, ""},
-		"a worker of Ray whose ranks announced themselves": {label("(Runner pid=815) ", "2022-09-07 20:31:05 | INFO | fairseq.distributed.utils | initialized host n1 as rank 2\n"+
-			"2022-09-07 20:31:05 | INFO | fairseq.distributed.utils | initialized host n1 as rank 3\n"+refusedOn3), -1, 3, 815, ""},
+		"a worker of Ray whose ranks announced themselves": {label("(Runner pid=815) 2022-09-07 20:31:05 | INFO | fairseq.distributed.utils | distributed init ",
+			"(rank 0): tcp://n1:16183\n(rank 1): tcp://n1:16183\n(rank 2): tcp://n1:16183\n(rank 3): tcp://n1:16183\n") + label("(Runner pid=815) ", refusedOn3), -1, 3, 815, ""},
 		"padded behind a colon, before a bar": {label("rank:  3 | ", backward), 3, 3, -1, ""},
 		"behind a colon, before a bar":        {label("rank: 11 | ", backward), 11, 3, -1, ""},
 		"in brackets behind an equals sign":   {label("[rank=5] ", backward), 5, 3, -1, ""},

@@ -132,7 +132,7 @@ func leadOf(raw []byte, to int) (n int, tried bool) {
 			i--
 			continue
 		}
-		if _, h := envelope.Peel(raw[i:]); isKnown(&h) {
+		if _, h := envelope.Peel(raw[i:]); isKnown(&h) && !inWords(raw[i:]) {
 			if isComment(raw[from:i]) || bytes.Count(raw[:i], []byte{'"'})%2 > 0 {
 				return 0, true
 			}
@@ -161,6 +161,11 @@ func knownLen(raw []byte) int {
 // isKnown reports whether a line has a known prefix. Numbers before a colon are many things.
 func isKnown(h *envelope.Header) bool {
 	return (h.Task < 0 || !strings.HasPrefix(h.Stream, "t"+strconv.Itoa(h.Task))) && (h.Stream != "" || !h.Time.IsZero() || h.Level != 0 || h.Logger != "" || h.Device >= 0)
+}
+
+// inWords reports whether a rank is told in words, as sentences do: "distributed init (rank 3): ".
+func inWords(text []byte) bool {
+	return len(text) > 5 && bytes.EqualFold(bytes.TrimLeft(text, "(")[:4], []byte("rank"))
 }
 
 // isComment reports whether text consists of signs of comments, diffs or shells. What follows them is quoted.
