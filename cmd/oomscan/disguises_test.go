@@ -353,11 +353,10 @@ var disguises = []disguise{
 	}},
 	{name: "Tencent CLS", wrap: records(`{"Timestamp":"%t","Source":"10.1.2.3","Content":%s}`)},
 	{name: "PowerShell's error record", wrap: func(log []byte) []byte {
-		at := failureAt(log)
-		line, _, _ := strings.Cut(string(log[at:]), "\n")
+		line, _, _ := strings.Cut(string(log), "\n") // the first one of the standard error
 		record := "\nAt line:1 char:1\n+ python train.py 2>&1 | Tee-Object train.log\n+ ~~~~~~~~~~~~~~~~~~~~\n    + CategoryInfo          : NotSpecified: (" + line + ":String) [], RemoteException\n" +
 			"    + FullyQualifiedErrorId : NativeCommandError\n "
-		return slices.Concat(log[:at], []byte("python.exe : "+line+record), log[min(at+len(line), len(log)):])
+		return slices.Concat([]byte("python.exe : "+line+record), log[len(line):])
 	}},
 	// Prefixes of a form that is not known.
 	{name: "a pipeline's branch", wrap: before("[train-gpu] ")},
