@@ -133,6 +133,9 @@ type Tracker struct {
 // Turn reports whether the sample is an input of a dialogue: only its answer shows that what it holds is text.
 func (t Tracker) Turn() bool { return t.turn }
 
+// Line is the line of the mark that opened the sample.
+func (t Tracker) Line() int { return t.line }
+
 // Quotes reports whether the sample is a quotation. No later line makes what it holds a failure.
 func (t Tracker) Quotes() bool { return t.opener != "" }
 

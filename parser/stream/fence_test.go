@@ -45,6 +45,8 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		"an element in a line":          {"step 1 loss 3\n<output>" + strings.TrimSpace(oomReport) + "</output>\nstep 2 loss 2.9\n", true},
 		"elements in one":               {"step 1 loss 3\n<context>\n<doc id=\"1\">\n@</doc>\n</context>\nstep 2 loss 2.9\n", true},
 		"an agent's observation":        {"step 1 loss 3\n--BEGIN AGENT OBSERVATION--\n@[Python: /usr/bin/python]\n--END AGENT OBSERVATION--\nstep 2 loss 2.9\n", true},
+		"an observation, and no more":   {"--BEGIN AGENT OBSERVATION--\n@--END AGENT OBSERVATION--\n", true},
+		"a tool's result, and no more":  {"<tool_result>\n@</tool_result>\n", true},
 		"an element of a test's report": {"<system-err>\n@</system-err>\n", false},
 		"an element that never closes":  {"step 1 loss 3\n<output>\n@step 2 loss 2.9\n", false},
 		"a failure behind an element":   {"step 1 loss 3\n<output>\nok\n</output>\n@step 2 loss 2.9\n", false},

@@ -328,8 +328,8 @@ func (r *messageReader) mark(e *entry) {
 			}
 		}
 		w := r.writer(&h)
-		turn := w.sample.Turn()
-		r.settle(w, w.sample.Place(at, r.longLineEnds, body, &h, counts), turn, body)
+		was := w.sample
+		r.settle(w, w.sample.Place(at, r.longLineEnds, body, &h, counts), was, body)
 		return true
 	})
 }

@@ -42,7 +42,7 @@ func (r *messageReader) flush() {
 
 // finish emits what a writer's open reports hold so far.
 func (r *messageReader) finish(w *writer) {
-	r.settle(w, sample.Outside, w.sample.Turn(), nil)
+	r.settle(w, sample.Outside, w.sample, nil)
 	r.kills(r.source, w.header, w.kernel.Close())
 	r.failures(r.source, w.header, w.elastic.Close())
 	if t := w.trace.Close(); t != nil { // its end was cut off

@@ -43,6 +43,11 @@ func TestAWordNearbyHidesNoFailure(t *testing.T) {
 		"preparing tool result: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
 		"step 7 of the observation: RuntimeError: CUDA error: out of memory",
 		"[response] generation failed: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
+		"oom_retries=2 exhausted, giving up: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
+		`{"event": "train_error", "step": 120, "error": {"type": "OutOfMemoryError", "message": "CUDA out of memory. Tried to allocate 2.00 GiB"}}`,
+		"Trial 7 failed with parameters: {'lr': 0.001, 'batch': 64} because of the following error: OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB').",
+		"Epoch 3:  12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]Error at batch 12: CUDA out of memory. Tried to allocate 2.00 GiB",
+		"prompt 7/100 generation error: CUDA out of memory. Tried to allocate 2.00 GiB",
 		// tables
 		"│ 3 │ gpu07 │ RuntimeError: CUDA error: out of memory │",
 		"│ rank3 │ FAILED │ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB │",

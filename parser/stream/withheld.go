@@ -17,9 +17,9 @@ const maxWithheld = 16
 
 // inSample reports whether a message is text of a sample.
 func (r *messageReader) inSample(at parser.Position, body []byte, h envelope.Header, w *writer) bool {
-	turn := w.sample.Turn()
+	was := w.sample
 	place := w.sample.Place(at, r.longLineEnds, body, &h, counts)
-	r.settle(w, place, turn, body)
+	r.settle(w, place, was, body)
 	if place != sample.Inside {
 		return place != sample.Outside
 	}
@@ -48,13 +48,18 @@ func isWhole(e *parser.Event) bool {
 	return e.Kind == parser.OOMKill || e.Trace != nil && len(e.Trace.Frames) > 0 && e.Fields["requested"] != ""
 }
 
-// settle decides about what a writer withheld, once a message has ended its sample: a dialogue's turn, or another one.
-func (r *messageReader) settle(w *writer, place sample.Place, turn bool, body []byte) {
+// settle decides about what a writer withheld, once a message has ended its sample: a dialogue's turn, or another one. A run that goes on
+// shows that a traceback right below the heading of a turn was its text.
+func (r *messageReader) settle(w *writer, place sample.Place, was sample.Tracker, body []byte) {
+	turn := was.Turn()
 	if place == sample.Inside || len(w.withheld) == 0 {
 		return
 	}
 	if place == sample.Again || place == sample.Outside && (turn || !counts(body)) {
 		for i := range w.withheld {
+			if e := &w.withheld[i]; turn && !w.died && e.Trace != nil && e.Trace.Line <= was.Line()+1 && place == sample.Outside && counts(body) {
+				continue
+			}
 			if turn || w.died || isWhole(&w.withheld[i]) {
 				r.emit(w.withheld[i])
 				r.quoted--
