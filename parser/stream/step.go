@@ -101,6 +101,8 @@ func counterAt(body []byte, i int) (c counter, size int) {
 		}
 	} else if c.bar = bytes.HasPrefix(rest, []byte("it [")); c.bar {
 		return c, n
+	} else if bytes.HasPrefix(rest, []byte("batch:")) {
+		c.word = "batch" // ESPnet: 1epoch:train:51-100batch:
 	} else if len(rest) > 0 && (ascii.IsWord(rest[0]) || rest[0] == '%') {
 		c.word = "" // a part of a word, or of the whole
 	}
