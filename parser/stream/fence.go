@@ -36,6 +36,7 @@ type fence struct {
 	stream   string
 	end      string   // the line that closes the block, or a part of it; empty outside of one
 	part     bool     // a part of a line closes it
+	markdown bool     // the block is a fence of Markdown
 	here     bool     // the block is a here-document, or what an agent was shown: it quotes for sure
 	bare     bool     // its first line names no writer, so it may hold the lines of any
 	document bool     // with links of its own, or headings of HTML
@@ -52,6 +53,7 @@ type fence struct {
 type fenced struct {
 	parser.Observation
 	quotable bool // an event in a block
+	markdown bool // which is a fence of Markdown
 	quoted   bool // by a block that is sure to quote
 }
 
@@ -78,6 +80,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		if f.closes(body) {
 			f.close(line)
 		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" && (!f.html || string(m[3])+string(m[4]) == "pre") {
+			f.markdown = len(m[1]) > 0
 			f.end, f.here, f.bare, f.from, f.part = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream == "", line, true
 			f.here = f.here || toolOutput().Match(m[3]) || bytes.Contains(m[5], []byte("OBSERVATION"))
 			switch {
@@ -203,17 +206,19 @@ func (r *Reader) emit(o parser.Observation) {
 	}
 	e, ok := o.(parser.Event)
 	quotable := ok && e.Role != parser.Context && f.holds(&e)
-	f.held = append(f.held, fenced{o, quotable, quotable && f.end == "" && (f.here || f.document)})
+	f.held = append(f.held, fenced{o, quotable, f.markdown, quotable && f.end == "" && (f.here || f.document)})
 }
 
-// settle decides about what waits when nothing more can show that the run goes on. A block that is still open quotes nothing.
+// settle decides about what waits when nothing more can show that the run goes on: a manual quotes what its closed fences hold.
 func (r *Reader) settle() {
 	f := &r.fence
-	for i := range f.held {
-		o := &f.held[i]
-		o.quotable = o.quotable && (f.end == "" || o.Place().Line < f.from)
+	if f.prose.isManual() && f.of == "" {
+		for i := range f.held {
+			o := &f.held[i]
+			o.quoted = o.quoted || o.quotable && o.markdown && (f.end == "" || o.Place().Line < f.from)
+		}
 	}
-	r.release(f.prose.isManual())
+	r.release(false)
 }
 
 // release passes on what waits, but for the events in blocks if they were quoted.

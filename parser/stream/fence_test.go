@@ -129,6 +129,8 @@ func TestAManualQuotesWhatAnIssueReports(t *testing.T) {
 		"a letter":                   {"Hello all,\n" + prose + fence + prose, false},
 		"a block that never closes":  {"# Run\n## Config\n## Model\n" + prose + prose + "## Train\n```\n@", false},
 		"a failure behind a block":   {"# Run\n## Config\n## Model\n" + prose + prose + "```\nx = 1\n```\n@", false},
+		"a job's own marks":          {"# Job\n# Node\n# Config\n" + prose + prose + "-----BEGIN STDERR-----\n@-----END STDERR-----\n", false},
+		"a run with steps":           {"# Job\n# Node\n# Config\n" + prose + prose + "step 1 loss 3\n```\n@```\n", false},
 		"a run that prints Markdown": {"loading\n# Run\n## Config\n## Model\n" + prose + prose + "```\n@```\n", false},
 	} {
 		at, quoted := eventLines(t, strings.ReplaceAll(c.log, "@", oomReport), true)
