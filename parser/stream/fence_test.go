@@ -122,6 +122,7 @@ func TestAManualQuotesWhatAnIssueReports(t *testing.T) {
 		"an issue's form":            {"### Describe the bug\n" + prose + fence + "### Logs\n\n### System Info\n" + prose, false},
 		"a form of another project":  {"### Your current environment\n" + prose + "### 🐛 Describe the bug\n" + fence + "### Before submitting a new issue...\n" + prose, false},
 		"a form in bold":             {"# OOM\n## Run\n**Describe the bug**\n" + prose + fence + "**Expected behavior**\n" + prose + "## More\n", false},
+		"a form in Chinese":          {"## 问题描述\n" + prose + fence + "## 环境信息\n" + prose + "## 复现步骤\n" + prose, false},
 		"a field without a response": {"### Which part?\n" + prose + "### Where?\n" + fence + "### Else\n\n_No response_\n" + prose, false},
 		"somebody's own report":      {"# OOM on step 2\n## Run\n" + prose + "I tried a smaller batch.\n## Trace\n" + fence + "## Next\n" + prose, false},
 		"a short report":             {"# OOM on step 2\n\n## Config\n\nbatch 8\n\n## Output\n" + fence + "## Hardware\n\n8xA100\n", false},
