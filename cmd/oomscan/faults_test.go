@@ -136,8 +136,24 @@ func TestAReportIsNotWrittenOverItsInput(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, oomLog, string(left), "%q", args)
 	}
+	dir := filepath.Dir(path)
+	status, _, errs := call(t, nil, filepath.Dir(link), "-o", path)
+	assert.Equal(t, 2, status, "a log of the folder")
+	assert.Contains(t, string(errs), "is an input, which the report would overwrite")
+	for _, format := range []string{"text", "json", "ndjson", "html", "markdown", "junit", "sarif", "prom", "obs"} {
+		for range 2 { // the second replaces the first, which is no log
+			want := 1
+			if format == "obs" {
+				want = 0
+			}
+			status, _, errs := call(t, nil, "--format", format, "-o", filepath.Join(dir, "report"), dir)
+			assert.Equal(t, want, status, "%s: %s", format, errs)
+		}
+		_, out, _ := call(t, nil, dir)
+		assert.Contains(t, string(out), "1 incident", format)
+	}
 	other := write(t, "report.txt", []byte("an earlier report"))
-	status, _, errs := call(t, nil, path, "-o", other)
+	status, _, errs = call(t, nil, path, "-o", other)
 	assert.Equal(t, 1, status)
 	assert.Empty(t, string(errs))
 }

@@ -15,7 +15,10 @@ var (
 	overview   = lazyre.New(`^(?:\d+ incidents, in order of occurrence\n)? +1\. +` + badge + `  `)
 	noIncident = lazyre.New(`^ (?:NO MEMORY INCIDENT|NO ANSWER|NOTHING TO READ|NOTHING SCANNED) .+\n(?:.*\n){0,30}?  (?:run|read|errors) {4}`)
 	document   = lazyre.New(`^\s{0,16}\{\s{0,16}"schema":\s{0,4}"oomscan\.`)
-	perLine    = lazyre.New(`^\{"job":(?:null|"[^"\n]{0,200}"),"id":"[^"\n]{0,200}","verdict":"[a-z]+","kind":"[a-z_]+"`)
+	markdown   = lazyre.New(`^(?:# job .{1,500}\n\n)?(?:### ` + badge + `: |\*\*No out-of-memory error in \d)`)
+	others     = lazyre.New(`^(?:# HELP oomscan_|<\?xml[^>]{0,80}>\s{0,4}<testsuites name="oomscan"|<!doctype html>(?s:.{0,400})<meta name="generator" content="oomscan |` +
+		`\{\s{0,9}"\$schema": "[^"]{0,200}sarif(?s:.{0,200})"name": "oomscan")`)
+	perLine = lazyre.New(`^\{"job":(?:null|"[^"\n]{0,200}"),"id":"[^"\n]{0,200}","verdict":"[a-z]+","kind":"[a-z_]+"`)
 )
 
 const badge = `(?:OUT OF MEMORY|SURVIVED|SUSPECTED|SUSPECT, NOT PROVEN|NOT MEMORY)`
@@ -30,6 +33,9 @@ const maxOwn = 4 << 10
 func isReport(b []byte) bool {
 	b = b[:min(len(b), maxOwn)]
 	first := b[:min(len(b), 64)]
+	if len(b) > 0 && strings.IndexByte("#*<{", b[0]) >= 0 && (markdown().Match(b) || others().Match(b)) {
+		return true
+	}
 	if bytes.Contains(first, []byte(`"oomscan.`)) && document().Match(b) || bytes.HasPrefix(b, []byte(`{"job":`)) && perLine().Match(b) {
 		return true
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -300,7 +301,7 @@ func version() string {
 	return "(devel)"
 }
 
-// checkOutput refuses to write the report over an input that the command line names.
+// checkOutput refuses to write the report over an input: a file that the command line names, or a log below a folder that it names.
 func (o *options) checkOutput(paths []string, s Streams) error {
 	target, err := os.Stat(o.output)
 	if err != nil || !target.Mode().IsRegular() || o.quiet {
@@ -311,11 +312,39 @@ func (o *options) checkOutput(paths []string, s Streams) error {
 		if path == source.Stdin && s.In != nil {
 			st, err = s.In.Stat()
 		}
-		if err == nil && os.SameFile(st, target) {
+		if err == nil && (os.SameFile(st, target) || st.IsDir() && isLogBelow(path, o.output)) {
 			return problem{where: "-o " + o.output, what: "is an input, which the report would overwrite", hint: "choose another file with -o"}
 		}
 	}
 	return nil
+}
+
+// isLogBelow reports whether a file is below a folder and looks like a log. An earlier report may be replaced.
+func isLogBelow(folder, file string) bool {
+	folder, err := filepath.EvalSymlinks(folder)
+	if err != nil {
+		return false
+	}
+	if file, err = filepath.EvalSymlinks(file); err != nil {
+		return false
+	}
+	if folder, err = filepath.Abs(folder); err != nil {
+		return false
+	}
+	if file, err = filepath.Abs(file); err != nil {
+		return false
+	}
+	if below, err := filepath.Rel(folder, file); err != nil || !filepath.IsLocal(below) {
+		return false
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return true // and it cannot be replaced either
+	}
+	defer f.Close()
+	head := make([]byte, 4<<10)
+	n, _ := io.ReadFull(f, head)
+	return n > 0 && source.IsLog(head[:n])
 }
 
 // sink opens where the report goes. On a terminal, text that is complete before it is shown goes through the pager.
