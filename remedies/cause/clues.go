@@ -83,7 +83,7 @@ func is(why string, keys []string, values ...string) clue {
 func (in *Input) number(keys ...string) int64 {
 	_, v, ok := in.Setting(keys...)
 	f, err := strconv.ParseFloat(strings.Trim(v, `"' `), 64)
-	if !ok || err != nil || f < 1 || f > 1<<40 {
+	if !ok || err != nil || !(f >= 1 && f <= 1<<40) { // nor NaN
 		return 0
 	}
 	return int64(f)

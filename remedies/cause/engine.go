@@ -205,7 +205,7 @@ func (in *Input) shareSet() (name, value string, share float64) {
 	key, value, ok := in.Setting(shareKeys...)
 	value = strings.Trim(value, `"' `)
 	f, err := strconv.ParseFloat(value, 64)
-	if !ok || err != nil || f <= 0 || f > 1 {
+	if !ok || err != nil || !(f > 0 && f <= 1) { // nor NaN
 		return "", "", 0
 	}
 	return key[strings.LastIndexByte(key, '.')+1:], value, f

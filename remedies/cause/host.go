@@ -322,7 +322,7 @@ var swapSpace = both(when("the engine's swap space did not fit into host memory"
 var rankCaches = both(func(in *Input) string {
 	key, v, ok := in.Setting("max_local_cpu_size", "LMCACHE_MAX_LOCAL_CPU_SIZE") // LMCache, GB for each worker
 	size, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(v, "GB")), 64)
-	if !ok || err != nil || size < 1 || size > 1<<16 || len(in.Holders) == 0 || float64(in.Holders[0].Bytes) < 0.6*size*(1<<30) {
+	if !ok || err != nil || !(size >= 1 && size <= 1<<16) || len(in.Holders) == 0 || float64(in.Holders[0].Bytes) < 0.6*size*(1<<30) {
 		return ""
 	}
 	each, ranks := fmt.Sprintf("%s is %s", key, v), in.GPUs
