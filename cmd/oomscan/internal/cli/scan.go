@@ -272,7 +272,8 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 		}
 	}
 	options := j.options.reading()
-	if f, from, size := regular(r); size >= minParts {
+	f, from, size := regular(r)
+	if size >= minParts {
 		debug.SetGCPercent(longGCPercent)
 		in := interruptibleAt{io.NewSectionReader(f, from, size), j.streams.Interrupt, m}
 		st, err = stream.ReadFile(name, in, size, workers, add, options...)
@@ -287,6 +288,11 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 		}
 		st, err = room.Read(name, in, add, options...)
 		j.rooms.Put(room)
+	}
+	if f != nil && err == nil {
+		if now, failed := f.Stat(); failed == nil && now.Size() < from+size {
+			err = errShorter
+		}
 	}
 	return report.Input{Name: name, Counts: st}, err
 }
@@ -312,8 +318,9 @@ func regular(r io.Reader) (f *os.File, from, left int64) {
 const mostConfig = 256 << 20
 
 var (
-	errNoFile = errors.New("no regular file")
-	errTooBig = errors.New("larger than " + size(mostConfig))
+	errNoFile  = errors.New("no regular file")
+	errShorter = errors.New("became shorter while it was read")
+	errTooBig  = errors.New("larger than " + size(mostConfig))
 )
 
 // settings reads --run-config.
@@ -360,7 +367,7 @@ func checkYAML(f *os.File) error {
 		return nil
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxYAML))
-	if err != nil || len(text) == maxYAML {
+	if err != nil || len(text) == maxYAML || nesting(text) > maxNesting {
 		return nil // reading it for the settings says what is wrong
 	}
 	if _, err := f.Seek(0, io.SeekStart); err != nil {
@@ -370,5 +377,23 @@ func checkYAML(f *os.File) error {
 	return err
 }
 
-// maxYAML bounds the configuration that is checked.
-const maxYAML = 4 << 20
+// Bounds of the configuration that is checked. The parser's work and memory grow faster than the text.
+const (
+	maxYAML    = 64 << 10
+	maxNesting = 100
+)
+
+// nesting returns how many brackets are open at once, at most.
+func nesting(text []byte) (most int) {
+	open := 0
+	for _, c := range text {
+		switch c {
+		case '[', '{':
+			open++
+			most = max(most, open)
+		case ']', '}':
+			open--
+		}
+	}
+	return most
+}
