@@ -636,7 +636,9 @@ func TestACheckpointThatIsLoadedIsNotGathered(t *testing.T) {
 // TestNaNIsNoNumber gives settings that no comparison holds for.
 func TestNaNIsNoNumber(t *testing.T) {
 	t.Parallel()
-	in := failure("gpu", "init", func(in *Input) { in.Setting = func(names ...string) (string, string, bool) { return names[0], "NaN", true } })
+	in := failure("gpu", "init", func(in *Input) {
+		in.Setting = func(names ...string) (string, string, bool) { return names[0], "NaN", true }
+	})
 	assert.Zero(t, in.number("batch"))
 	_, _, share := in.shareSet()
 	assert.Zero(t, share)
