@@ -133,7 +133,7 @@ func stackText(in *classifier.Incident) []string {
 	out := make([]string, len(in.Root.Trace.Frames))
 	for i := range out {
 		f := &in.Root.Trace.Frames[i]
-		out[i] = strings.ToLower(f.Func + " " + f.Code)
+		out[i] = notVision.Replace(strings.ToLower(f.Func + " " + f.Code))
 	}
 	return out
 }

@@ -172,7 +172,7 @@ var attacks = map[string][]string{
 	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "optimizer-offload", "param-offload", "sleep", "share-down", "host-limit", "host-node", "offload-off"},
 	"leak_over_steps":        {"sample-buffer", "no-grad", "prompt-cache", "detach", "malloc", "offload-off", "update", "restart", "workers"},
 	"host_offload":           {"pinning", "offload-off", "host-cache", "host-limit", "host-node", "nvme", "param-offload", "more-gpus"},
-	"host_load":              {"numa-copies", "vm-memory", "dtype", "lazy-load", "host-limit", "host-node", "host-cache", "offload-off"},
+	"host_load":              {"numa-copies", "dtype", "lazy-load", "host-limit", "vm-memory", "host-node", "host-cache", "offload-off"},
 	"loader_workers":         {"data-cache", "sample-buffer", "pinning", "workers", "writer-batch", "vm-memory", "host-limit", "ray-tasks", "host-node"},
 	"shm":                    {"shm-size", "object-store", "workers"},
 	"unknown":                {"micro-batch", "token-budget", "pieces", "smaller-model"},

@@ -66,6 +66,9 @@ func capAt(q *paramQuery) proposedValue {
 // prefillChunk follows SGLang's advice: 4096, then 2048. A value below 1 means that prompts are not split.
 func prefillChunk(q *paramQuery) proposedValue {
 	n, ok := parseInt(q.cur)
+	if r := q.root; ok && n > 4096 && q.is("logits") && r.Requested != nil && r.Free != nil && *r.Requested/n*4096 > *r.Free {
+		return proposedValue{to: "2048", how: fmt.Sprintf("the logits of 4096 tokens would not fit into the %s that was free", classifier.GiB(*r.Free))}
+	}
 	switch {
 	case isNone(q.cur), ok && (n <= 0 || n > 4096):
 		return proposedValue{to: "4096", how: "SGLang's documents: 4096, then 2048"}

@@ -30,6 +30,9 @@ func splits(n, heads, kv int64) bool {
 
 // doubleTP doubles an engine's tensor-parallel size within one node.
 func doubleTP(q *paramQuery, n int64) proposedValue {
+	if most := int64(q.most(mostTokens)); n >= most {
+		return atBound("%s is %d, as many GPUs as a node has", q.p.Key, n)
+	}
 	per, ok := q.gpusPerNode()
 	if !ok {
 		return tpForWeights(q, n)

@@ -55,6 +55,9 @@ func causeInput(ctx *Context) *cause.Input {
 	if n := ctx.run.Model.Trained; n != nil {
 		out.Trained = *n
 	}
+	if size, _, ok := memory.CardSize(ctx.run, in); ok {
+		out.CardSize = int64(size.Low)
+	}
 	if g, ok := lastReading(ctx.run, "tf.pool"); ok {
 		out.TensorFlowPool, _ = g.Fields.Int("pool")
 	}

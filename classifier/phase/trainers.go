@@ -38,6 +38,7 @@ func trainerRules() []rule {
 		// Text Generation Inference measures its cache with the largest prefill before it serves.
 		r("text_generation_server/", "warmup Warmup", Init, decisive),
 		r("text_generation_server/", "get_model load_weights", Init, strong),
+		r("text_generation_server/utils/weights.py", "", Init, strong),
 		r("text_generation_server/server.py", "Prefill Decode", Rollout, strong),
 		r("text_generation_server/models/", "generate_token", Rollout, strong),
 

@@ -47,7 +47,7 @@ var card = []hypothesis{
 	},
 	{
 		id:       "foreign_process",
-		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, freeFarBelow}, {2 * proof, saw("the engine found less free memory on one card than on the others", "sglang.unbalanced")}, {sign + hint, poolRefused}, {2 * proof, tensorFlowBeside}, {proof, firstContext}},
+		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, freeFarBelow}, {2 * proof, saw("the engine found less free memory on one card than on the others", "sglang.unbalanced")}, {sign + hint, poolRefused}, {2 * proof, tensorFlowBeside}, {proof, firstContext}, {proof, tensorFlowStarved}},
 		excludes: []clue{ownFills},
 		figure: func(in *Input) (string, *int64) {
 			switch {
@@ -421,6 +421,15 @@ func tensorFlowBeside(in *Input) string {
 		return ""
 	}
 	return "TensorFlow reserved " + classifier.GiB(pool) + " of the GPU before the failed library took its memory"
+}
+
+// tensorFlowStarved reports that TensorFlow, which takes what is free of a card, found a few per cent of one when it started.
+func tensorFlowStarved(in *Input) string {
+	const least = 1 << 30
+	if pool := in.TensorFlowPool; pool <= 0 || pool >= least || !in.gpu() || in.Application != "tensorflow" && in.Framework != "tensorflow" || in.CardSize < 16*pool {
+		return ""
+	}
+	return "TensorFlow found " + classifier.GiB(in.TensorFlowPool) + " free on a GPU of " + classifier.GiB(in.CardSize) + " when it started"
 }
 
 // firstContext reports that a process could not even create its context: nothing on the card is its own.

@@ -30,6 +30,29 @@ func failure(resource, phase string, set ...func(*Input)) *Input {
 
 func stack(frames ...string) func(*Input) { return func(in *Input) { in.Stack = frames } }
 
+// starved is TensorFlow on a card of 40 GiB of which it found so much free.
+func starved(pool int64) func(*Input) {
+	return func(in *Input) {
+		in.Framework, in.Application, in.CardSize, in.TensorFlowPool = "tensorflow", "tensorflow", 40<<30, pool
+		in.Process, in.Allocated, in.Total, in.Free = nil, nil, nil, nil
+	}
+}
+
+func settings(pairs ...string) func(*Input) {
+	return func(in *Input) {
+		in.Setting = func(names ...string) (string, string, bool) {
+			for _, n := range names {
+				for i := 0; i < len(pairs); i += 2 {
+					if pairs[i] == n {
+						return n, pairs[i+1], true
+					}
+				}
+			}
+			return "", "", false
+		}
+	}
+}
+
 func setting(key, value string) func(*Input) {
 	return func(in *Input) {
 		before := in.Setting
@@ -385,6 +408,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("host", "training", parameters(7e9, 8), setting("fsdp_state_dict_type", "FULL_STATE_DICT"), held("python", 30, 30)),
 		},
 		{"a full state at the end", "checkpoint_gather", failure("host", "unknown", setting("fsdp_state_dict_type", "FULL_STATE_DICT")), failure("host", "unknown", setting("fsdp_state_dict_type", "SHARDED_STATE_DICT"))},
+		{
+			"workers that keep many batches ready", "loader_workers", failure("host", "training", settings("num_workers", "1", "prefetch_factor", "64")), failure("host", "training", settings("num_workers", "1", "prefetch_factor", "2")),
+		},
+		{"TensorFlow on a card that is taken", "foreign_process", failure("gpu", "unknown", starved(300<<20)), failure("gpu", "unknown", starved(30<<30))},
 		{"the driver holds the rollout", "loader_workers", failure("host", "rollout", largest("ray::TaskRunner.run", "ray::Worker")), failure("host", "rollout", largest("ray::Worker", "ray::TaskRunner.run"))},
 		{"states on their way", "host_offload", failure("host", "unknown", func(in *Input) { in.Text = "name=reference.load_states" }), failure("gpu", "unknown", func(in *Input) { in.Text = "name=reference.load_states" })},
 		{"a tiny limit", "limit_too_small", failure("host", "data", limit(8)), failure("host", "data", limit(480))},

@@ -14,6 +14,9 @@ func (in *Input) alone() string {
 	if held := in.OneHolder(); held != "" {
 		return held + "; the log does not show why"
 	}
+	if in.host() && in.HostLimit == nil && len(in.Holders) > 1 && in.Holders[0].Name != in.Holders[1].Name && in.Holders[0].Bytes >= max(2*in.Holders[1].Bytes, 1<<30) {
+		return fmt.Sprintf("%s held %s, more than twice as much as %s, the next largest process", in.Holders[0].Name, gib(&in.Holders[0].Bytes), in.Holders[1].Name)
+	}
 	return ""
 }
 

@@ -57,6 +57,7 @@ var host = []hypothesis{
 			{2 * proof, when("a process that prepares data was killed", func(in *Input) bool { return in.DataWorkers && in.host() })},
 			{sign, both(failedIn("it failed while data was loaded", "data"), (*Input).host)},
 			{sign, manyWorkers},
+			{sign, prefetches},
 			{sign, driverHolds},
 			{proof, keepsData},
 			{proof, helpersHold},
@@ -266,6 +267,9 @@ func (in *Input) dataProcesses() string {
 		}
 		return "Dataset.map fills host RAM with rows it has not written yet"
 	}
+	if why := prefetches(in); why != "" {
+		return why
+	}
 	switch n := in.number(slices.Concat(workerKeys, []string{"workers_per_gpu"})...); {
 	case n > 1 && in.GPUs > 1:
 		return fmt.Sprintf("%d ranks x %d data loader workers = %d processes, each with its own data", in.GPUs, n, in.GPUs*n)
@@ -462,6 +466,16 @@ func manyWorkers(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("%d ranks with %d data loader workers each", max(in.GPUs, 1), n)
+}
+
+// prefetches reports that data loader workers keep many batches ready.
+func prefetches(in *Input) string {
+	const usual = 2
+	n, each := in.number(workerKeys...), in.number("prefetch_factor", "dataloader_prefetch_factor")
+	if !in.host() || in.Phase == "init" || n < 1 || each < 8*usual || in.largest().Bytes > 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d data loader workers keep %d batches each ready", n, each)
 }
 
 // nodes returns the number of nodes that train, or 0 if it is unknown.
