@@ -101,7 +101,7 @@ func shownWhole(ctx *Context) bool {
 	for k, v := range ctx.run.Config {
 		plain := strings.TrimLeft(k, "-")
 		switch {
-		case strings.HasPrefix(plain, "zero_config"), plain == "config_file": // DeepSpeed's own, whoever starts it, and accelerate's
+		case strings.HasPrefix(plain, "zero_config"), plain == "config_file", v.Form == "megatron" && ctx.run.Backend == "deepspeed" && ctx.run.Framework == "openrlhf": // DeepSpeed's own, whoever starts it, and accelerate's
 		case v.Form == "megatron", v.Form == "repr", v.Form == "yaml", plain == "args", strings.HasPrefix(plain, "config"):
 			return false // the settings come from somewhere else
 		case v.Form == "overrides", v.Form == "command" && (strings.HasPrefix(k, "--") || strings.Contains(k, ".")):

@@ -290,7 +290,7 @@ var attacksThere = []attack{
 	{"host_load", "copies_too_large", []string{"host-limit", "lazy-load", "host-node", "dtype", "offload-off"}},
 	{"host_load", "framework:llamacpp", []string{"mmap", "engine-length", "engine-quantization", "host-limit", "host-node"}},
 	{"host_load", "framework:ollama", []string{"engine-quantization", "others", "engine-length", "host-limit"}},
-	{"allgather_window", "phase:rollout", []string{"hybrid-engine", "update-layers", "engine-tp", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},
+	{"allgather_window", "phase:rollout", []string{"update-layers", "hybrid-engine", "engine-tp", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},
 	{"unknown", "names:temporarymemorybuffer", []string{"scratch"}},
 	{"foreign_process", "image_processor", []string{"image-processor", "share-down", "engine-chunk"}},
 	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},

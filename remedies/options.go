@@ -176,6 +176,16 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 	return out
 }
 
+// engineAlone reports whether an engine failed at its start on a card whose figures leave no room for a trainer's states beside it.
+func engineAlone(ctx *Context) bool {
+	const contexts = 3 << 30 // of processes that sleep, and NCCL's
+	r := ctx.root
+	if !ctx.is("engine_process") || ctx.phase != "init" || r.Total == nil || r.Free == nil || r.Allocated == nil || r.ReservedUnallocated == nil {
+		return false
+	}
+	return *r.Total-*r.Free-*r.Allocated-*r.ReservedUnallocated < contexts
+}
+
 // mostlyFree reports whether an engine found most of the card free, so that an expected neighbor leaves it enough.
 func mostlyFree(ctx *Context) bool {
 	r := ctx.root
@@ -212,6 +222,9 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	adapts := a.lastResort && l != nil && l.id == "adapters" // what fits where nothing else does
 	if a.Applies != nil && !*a.Applies || a.late && !adapts || otherLauncher(ctx, a.Changes) {
 		return option{}, false
+	}
+	if l != nil && (l.id == "optimizer-offload" || l.id == "param-offload") && engineAlone(ctx) {
+		return option{}, false // no trainer's states are on this card
 	}
 	result := a.result
 	if result.moves != "" || result.void {

@@ -127,6 +127,9 @@ func batches(ctx *Context) []memory.Product {
 	}
 	prompt, ok1 := ctx.settings.integer("max_prompt_length", "prompt_max_len")
 	answer, ok2 := ctx.settings.integer("max_response_length", "max_generate_length", "max_completion_length", "generate_max_len", "max_new_tokens")
+	if ok2 && !ok1 && answer < mostTokens && ctx.run.Framework == "trl" { // its logits are of the completion alone (logits_to_keep)
+		lengths = append(lengths, length{answer, memory.Thousands(answer)})
+	}
 	if ok1 && ok2 && max(prompt, answer) < mostTokens {
 		lengths = append(lengths, length{prompt + answer, "(" + memory.Thousands(prompt) + " + " + memory.Thousands(answer) + ")"})
 	}
@@ -185,6 +188,7 @@ var places = []struct {
 	{memory.Logits, []string{
 		"lm_head", "logits", "log_softmax", "cross_entropy", "crossentropy", "logsumexp", "entropy_from", "gather_logprobs", "logprobs_from", "output_layer", "selective_log_softmax",
 		"transformer.py forward output = self.output(", "transformer.py forward self.output(", "model.py forward output = self.output(", "model.py forward self.output(", // torchtune's and TorchTitan's heads
+		"distributed/model_utils.py", "megatron/model_utils.py", // log-probabilities over a split vocabulary: NeMo-RL's and SkyRL's
 		"get_log_probs", "calculate_log_probs", // slime's and its forks' (backends/megatron_utils/loss.py)
 		"convert_to_fp32",                     // accelerate's wrapper of the model's output
 		"fp16_to_float32", "float_conversion", // Megatron's wrapper turns the model's output into float32 (megatron/core/transformer/module.py)

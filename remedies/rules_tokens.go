@@ -71,7 +71,10 @@ func budgetAReaL(q *paramQuery) proposedValue {
 	prompt, ok1 := q.settings.integer("train_dataset.max_length")
 	answer, ok2 := q.settings.integer("gconfig.max_new_tokens")
 	if !ok1 || !ok2 {
-		if n, ok := q.int(); ok {
+		n, ok := q.int()
+		if ok && ok2 && n/2 < answer { // an answer of this length must fit, and its prompt
+			return atBound("%s is %d, and an answer alone may have %d tokens", q.p.Key, n, answer)
+		} else if ok {
 			return halve(q, n)
 		}
 		return proposedValue{}
