@@ -284,7 +284,7 @@ func (id *identity) fillFrom(f *file, kind string, key int) {
 	}
 	from := *have
 	switch {
-	case from.Mixed, kind == "pid" && id.Device >= 0 && from.Device >= 0 && id.Device != from.Device: // a worker that started several ranks
+	case from.Mixed, kind == "pid" && id.Device > 0 && from.Device >= 0 && id.Device != from.Device: // a worker that started several ranks; one that sees only its own GPU calls it 0
 		from.Rank, from.Engine = -1, 0
 	case kind == "pid" && f.isRelay(key):
 		from.Rank, from.LocalRank, from.Device = -1, -1, -1

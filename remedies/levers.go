@@ -223,7 +223,7 @@ var attacksThere = []attack{
 	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][1:]},                                                 // each rank has one card to work on
 	{"nccl_no_margin", "stack:nn/parallel/distributed.py", append([]string{"others"}, attacks["nccl_no_margin"]...)}, // before the first step
 	{"nccl_no_margin", "free_cache_engine=False", append([]string{"sleep"}, attacks["nccl_no_margin"]...)},
-	{"logits", "framework:prime_rl", append([]string{"fused-loss"}, attacks["logits"]...)}, // a smaller micro-batch cuts its samples
+	{"logits", "framework:prime_rl", append([]string{"fused-loss"}, attacks["logits"]...)},          // a smaller micro-batch cuts its samples
 	{"logits", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["logits"]...)}, // the generator's cache stays
 	{"activations", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["activations"]...)},
 	{"optimizer_first_step", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["optimizer_first_step"]...)},
