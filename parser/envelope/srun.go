@@ -1,6 +1,9 @@
 package envelope
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // SrunChunk is how many bytes of a task's output `srun -l` writes under one label: a longer line is cut there, anywhere
 // in its text, and goes on behind a label of its own (Slurm, SLURM_IO_MAX_MSG_LEN in src/common/io_hdr.h and
@@ -30,3 +33,11 @@ func IsCutBySrun(line []byte) bool {
 	label, ok := TaskLabel(line)
 	return ok && len(bytes.TrimSuffix(line[label:], []byte{'\r'})) == SrunChunk
 }
+
+// IsCutByRuntime reports whether a container's runtime may have written the rest of a line as the next one.
+func IsCutByRuntime(line []byte) bool {
+	return slices.ContainsFunc(cutMarks, func(mark []byte) bool { return bytes.Contains(line, mark) })
+}
+
+// cutMarks are how containerd, Fluent Bit and Docker's Fluentd driver mark such a line.
+var cutMarks = [][]byte{[]byte(" stderr P "), []byte(" stdout P "), []byte(`"logtag":"P"`), []byte(`"partial_message":"true"`)}
