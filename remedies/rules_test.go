@@ -169,6 +169,14 @@ func TestNextValues(t *testing.T) {
 				"gconfig.max_new_tokens", "8192"), gpuOOM("training"), "areal.training.max-tokens-per-mb", "actor.mb_spec.max_tokens_per_mb", "9216",
 		},
 		{
+			"AReaL's budget is halved where half holds an answer", run("areal", "actor.mb_spec.max_tokens_per_mb", "32768", "gconfig.max_new_tokens", "8192"),
+			gpuOOM("training"), "areal.training.max-tokens-per-mb", "actor.mb_spec.max_tokens_per_mb", "16384",
+		},
+		{
+			"AReaL's budget stays where half does not hold an answer", run("areal", "actor.mb_spec.max_tokens_per_mb", "32768", "gconfig.max_new_tokens", "30720"),
+			gpuOOM("training"), "areal.training.max-tokens-per-mb", "actor.mb_spec.max_tokens_per_mb", "-",
+		},
+		{
 			"AReaL's budget without a cap", run("areal", "actor.mb_spec.max_tokens_per_mb", "None", "train_dataset.max_length", "1024", "gconfig.max_new_tokens", "3072"),
 			gpuOOM("training"), "areal.training.max-tokens-per-mb", "actor.mb_spec.max_tokens_per_mb", "4096",
 		},

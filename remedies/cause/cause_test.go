@@ -421,6 +421,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "checkpoint", stack("helper.py save_checkpoint", "fully_sharded_data_parallel.py state_dict")),
 		},
 		{
+			"a checkpoint, not an object from another rank", "wrong_device", failure("gpu", "logprob", stack("maker.py load", "torch/storage.py _load_from", "torch/serialization.py _load")),
+			failure("gpu", "logprob", stack("maker.py make_experience_list", "torch/distributed/distributed_c10d.py broadcast_object_list", "torch/storage.py _load_from_bytes", "torch/serialization.py _load")),
+		},
+		{
 			"a resumed script before its first step", "wrong_device", failure("gpu", "forward", script, setting("init_from", "resume"), stack("model.py forward")),
 			failure("gpu", "forward", script, setting("init_from", "scratch"), stack("model.py forward")),
 		},
