@@ -55,7 +55,7 @@ func describe(files []*file, o Overrides) Run {
 	if r.Engine == "" && isServer(r.Framework) {
 		r.Engine = r.Framework
 	}
-	if isServer(r.Framework) || is(r.Application, Application|Engine) {
+	if isServer(r.Framework) || is(r.Application, Application|Engine) || r.Application == "tensorflow" {
 		r.settingsFromMessages(files)
 	}
 	r.readCode(files)
@@ -150,7 +150,7 @@ func (r *Run) engineFromConfig() {
 	}
 }
 
-// engineFromGauges finds the engine that printed memory figures.
+// engineFromGauges finds the program that printed memory figures.
 func (r *Run) engineFromGauges(readings []Gauge, v votes) {
 	for _, g := range readings {
 		switch program, _, _ := strings.Cut(g.Name, "."); {
@@ -158,6 +158,8 @@ func (r *Run) engineFromGauges(readings []Gauge, v votes) {
 			set(&r.Engine, program)
 		case program == "ggml": // which Ollama is built on
 			v.add("llamacpp", 1)
+		case program == "tensorflow":
+			v.add(program, 1)
 		}
 	}
 }

@@ -111,6 +111,7 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		}), "XLA_PYTHON_CLIENT_MEM_FRACTION=0.85"},
 		{"TensorFlow's tensor begins with the batch", app("tensorflow"), tensor("256,112,112,64"), "batch_size=128"},
 		{"a convolution's kernel does not", app("tensorflow"), tensor("7,7,512,4096"), `set_global_policy=tf.keras.mixed_precision.set_global_policy("mixed_float16")`},
+		{"pieces of images, folded into the first size, are no batch", app("tensorflow"), tensor("5760,4,4,2048"), `set_global_policy=tf.keras.mixed_precision.set_global_policy("mixed_float16")`},
 		{"a host cache shrinks to what was free", as(run("sglang", "hicache_ratio", "2.0"), "", "sglang", ""), with(&classifier.Incident{Kind: parser.HostOOM, Resource: "host", Phase: "init"}, func(r *classifier.Root) {
 			*r = rootOf("ValueError: Not enough host memory available. Requesting 200.00 GB but only have 150.00 GB free.")
 			r.Requested, r.Free = gibs(200), gibs(150)

@@ -22,7 +22,11 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 			"[Tue May  7 10:00:00 2024] CPU: 3 PID: 503 Comm: python Not tainted 5.15.167.4-microsoft-standard-WSL2 #1\n[Tue May  7 10:00:00 2024] 4194304 pages RAM\n", "memory=24 GiB",
 			"[Tue May  7 10:00:00 2024] CPU: 3 PID: 503 Comm: python Not tainted 5.15.0-126-generic #136-Ubuntu\n[Tue May  7 10:00:00 2024] 4194304 pages RAM\n",
 		},
-		"samples to shuffle":         {"Namespace(shuffle_buffer_size=100000, batch_size=8)\n", "shuffle_buffer_size=25000", "Namespace(shuffle_buffer_size=100, batch_size=8)\n"},
+		"samples to shuffle": {"Namespace(shuffle_buffer_size=100000, batch_size=8)\n", "shuffle_buffer_size=25000", "Namespace(shuffle_buffer_size=100, batch_size=8)\n"},
+		"a buffer that is filling": {
+			"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:181] Filling up shuffle buffer (this may take a while): 58613 of 100000\n", "buffer_size=25000",
+			"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:181] Filling up shuffle buffer (this may take a while): 86 of 500\n",
+		},
 		"transitions to replay":      {"Namespace(buffer_size=1000000, batch_size=32)\n", "buffer_size=250000", "Namespace(aio_buffer=1000000, batch_size=32)\n"},
 		"a buffer by its path":       {"Config:\nreplay:\n  alpha: 1.0\n  capacity: 2000000\nseed: 0\n", "replay.capacity=500000", "Config:\ncache:\n  alpha: 1.0\n  capacity: 2000000\nseed: 0\n"},
 		"experts for each NUMA node": {"root@node:~/k# export USE_NUMA=1\n$ python local_chat.py --gguf_path /m\n", "USE_NUMA=0", "root@node:~/k# export USE_NUMA=0\n$ python local_chat.py --gguf_path /m\n"},

@@ -145,14 +145,15 @@ func estimatedLength(ctx *Context) (tokens int64, ok bool) {
 var shape = lazyre.New(`with shape\[(\d{1,9}(?:,\d{1,9}){2,7})\]`)
 
 // batchOfShape returns the first dimension of the tensor that TensorFlow could not allocate, which is the batch for
-// activations. A convolution's kernel begins with its two sides, an embedding has two dimensions.
+// activations. A convolution's kernel begins with its two sides, an embedding has two dimensions. An atrous convolution folds pieces
+// of its images into the first dimension: no batch of images is as large.
 func batchOfShape(message string) (n int64, ok bool) {
 	m := shape().FindStringSubmatch(message)
-	if m == nil {
+	if m == nil || containsAny(message, []string{"spacetobatch", "batchtospace"}) {
 		return 0, false
 	}
-	const least, most = 4, 8192
+	const least, most, mostImages = 4, 8192, 1024
 	sizes := strings.Split(m[1], ",")
 	n, ok = parseInt(sizes[0])
-	return n, ok && n >= least && n <= most && (len(sizes) < 4 || sizes[0] != sizes[1])
+	return n, ok && n >= least && n <= most && (len(sizes) < 4 || sizes[0] != sizes[1] && n <= mostImages)
 }

@@ -56,6 +56,14 @@ func barMarkers() []pattern.Pattern {
 		Name: "tensorflow.shuffle", Literals: []string{"Filling up shuffle buffer"}, Expr: `\bFilling up shuffle buffer\b`,
 		Marker: "phase", Set: parser.Fields{"phase": "data", "edge": "point", "label": "shuffle buffer"}, Source: "TensorFlow 2, core/kernels/data/shuffle_dataset_op.cc",
 		Match: lines("I tensorflow/core/kernels/data/shuffle_dataset_op.cc:450] ShuffleDatasetV3:1: Filling up shuffle buffer (this may take a while): 18211 of 100000"),
+		Also:  []string{"tensorflow.shuffle_buffer"},
+	}, pattern.Pattern{
+		Name: "tensorflow.shuffle_buffer", Literals: []string{"Filling up shuffle buffer"}, Expr: `\bFilling up shuffle buffer\b[^:]{0,80}: \d{1,12} of (?<capacity>\d{1,12})\b`,
+		Gauge: true, Tells: map[string]string{"buffer_size": "capacity"}, Source: "TensorFlow 2, core/kernels/data/shuffle_dataset_op.cc: how full Dataset.shuffle's buffer is",
+		Match: []pattern.Sample{{
+			Line: "I tensorflow/core/kernels/data/shuffle_dataset_op.cc:181] Filling up shuffle buffer (this may take a while): 3102 of 100000", Want: parser.Fields{"capacity": "100000"},
+		}},
+		NoMatch: []string{"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:230] Shuffle buffer filled."},
 	}, pattern.Pattern{
 		Name:     "script.loss",
 		Literals: []string{" loss: ", " loss = ", " Loss: ", "train_loss", "train loss", "Train Loss", "ms, mfu "},

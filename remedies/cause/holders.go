@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 )
 
 // alone names the process that held most of the memory by itself, for an unknown purpose.
@@ -182,6 +183,18 @@ func keepsData(in *Input) string {
 		}
 	}
 	return ""
+}
+
+// filled is how far TensorFlow had filled a shuffle buffer.
+var filled = lazyre.New(`filling up shuffle buffer[^:]{0,80}: (\d{1,12}) of (\d{1,12})`)
+
+// fillsBuffer reports that the log ends while TensorFlow fills the buffer of Dataset.shuffle.
+func fillsBuffer(in *Input) string {
+	m := filled().FindStringSubmatch(in.Stage)
+	if !in.host() || m == nil {
+		return ""
+	}
+	return fmt.Sprintf("Dataset.shuffle was filling its buffer in host RAM: %s of %s samples were in it", m[1], m[2])
 }
 
 // sampleBuffers lists the settings of the number of samples that wait in host memory: to be shuffled, or to be replayed.

@@ -64,7 +64,7 @@ var host = []hypothesis{
 		},
 		excludes: []clue{failedIn("no data is loaded in this phase", "init", "weight_update", "checkpoint"), tinyLimit, oneLargeRequest},
 		figure: func(in *Input) (string, *int64) {
-			if why := cmp.Or(keepsData(in), helpersHold(in)); why != "" {
+			if why := cmp.Or(fillsBuffer(in), keepsData(in), helpersHold(in)); why != "" {
 				return why, nil
 			}
 			return in.dataProcesses(), nil
