@@ -52,6 +52,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"concurrency":         whole(concurrency),
 		"double_tp":           whole(doubleTP),
 		"double_cp":           whole(doubleCP),
+		"degree_left":         whole(degreeLeft),
 		"double":              double,
 		"allocation_tp":       allocationTP,
 		"backend_cp":          backendCP,

@@ -89,6 +89,24 @@ func doubleCP(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d", n)}
 }
 
+// degreeLeft takes the shard degree that TorchTitan's other degrees leave of the GPUs, which it also takes for -1.
+func degreeLeft(q *paramQuery, n int64) proposedValue {
+	world, ok := q.gpus()
+	if !ok {
+		return proposedValue{}
+	}
+	others := int64(1)
+	for _, key := range []string{"tensor_parallel_degree", "pipeline_parallel_degree", "context_parallel_degree"} {
+		if size, ok := q.settings.integer("parallelism." + key); ok && size > 0 && size < mostSize {
+			others *= size
+		}
+	}
+	if world/others <= n || world%others != 0 {
+		return atBound("%s is %d, and the other degrees leave no more of %d GPUs", q.p.Key, n, world)
+	}
+	return proposedValue{to: itoa(world / others), how: fmt.Sprintf("%d GPUs / %d", world, others)}
+}
+
 // ulysses takes the next sequence-parallel size above the current one that divides the heads and the ranks.
 func ulysses(q *paramQuery, n int64) proposedValue {
 	heads, kv := q.heads()
