@@ -105,7 +105,13 @@ func callsOn(ctx *Context, n int, words ...string) bool {
 	return false
 }
 
-// recomputes reports whether the failing stack passes through what recomputes a layer.
+// recomputeSwitches lists programs' own names of the switch, where only one model trains. Their guides know the common one.
+var recomputeSwitches = []string{
+	"checkpoint_activations", "enable_gradient_checkpointing", "enable_activation_checkpointing", "use_gradient_checkpointing", "use_activation_checkpointing",
+	"gradient_checkpoint", "grad_checkpoint", "grad_checkpointing", "fsdp_activation_checkpointing",
+}
+
+// recomputes reports whether the failing stack passes through what recomputes a layer, or a switch is on.
 func recomputes(ctx *Context, _ string) verdict {
 	if ctx.phase == "backward" && ctx.passesThrough(recomputers...) {
 		return verdict{yes, "activations are recomputed already: it failed while a layer was"}
@@ -113,7 +119,7 @@ func recomputes(ctx *Context, _ string) verdict {
 	if ctx.phase == "forward" && (ctx.passesThrough(recomputers...) || ctx.stackContains(12, "blocks_per_ckpt")) {
 		return verdict{yes, "activations are recomputed already: the stack passes through a checkpointed block"}
 	}
-	if f, t := ctx.settings.flag("checkpoint_activations"); t == yes { // GPT-NeoX's
+	if f, t := ctx.settings.flag(recomputeSwitches...); t == yes && !programOf(ctx.run).Colocate {
 		return verdict{yes, f.key + " is " + f.value.Value + " already"}
 	}
 	return verdict{}
