@@ -188,6 +188,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("loading_weights"); v.truth == yes && ctx.phase == "init" && ctx.holds("engine_process").truth == no && pullsOne(onActivations, it.Topic, changes) {
 		return v.why + ": no batch has run yet"
 	}
+	if ctx.phase == "nccl" && beforeSteps(ctx) && pullsOne(onActivations, it.Topic, changes) {
+		return "the collective that failed moves weights, and no step has run yet"
+	}
 	if v := allowsAsMany(ctx, changes); v != "" && pulls("dynamic-batch", it.Topic, changes) {
 		return v
 	}
@@ -211,6 +214,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	}
 	if name := withoutBF16(ctx); name != "" && slices.ContainsFunc(changes, func(c change) bool { return c.To != nil && containsAny(*c.To, []string{"bf16", "bfloat16"}) }) {
 		return "the GPU, " + name + ", has no bf16"
+	}
+	if name := memory.Unified(deref(ctx.root.Total)); name != "" && ctx.resource == "gpu" && pullsOne(toHost, it.Topic, changes) {
+		return "the GPU of " + name + " works in the host's memory: moving anything there frees nothing"
 	}
 	if v := ctx.holds("shares_card"); it.Topic == "engine-share-down" && v.truth == no && ctx.holds("engine_process").truth == no {
 		return v.why
@@ -393,6 +399,12 @@ func collectiveOfStep(ctx *Context) bool {
 
 // inStep lists functions that every training step passes through.
 var inStep = []string{"train_step", "training_step", "finalize_model_grads", "start_grad_sync", "forward_backward", "optimizer_step", "optim_step"}
+
+// beforeSteps reports whether a collective that copies weights between ranks, or to an engine, failed before the first step.
+func beforeSteps(ctx *Context) bool {
+	return (ctx.run.LastStep == nil || *ctx.run.LastStep < 1) && !collectiveOfStep(ctx) &&
+		(ctx.passesThrough("/update_weight/") || ctx.stackContains(60, "update_weights", "sync_weights", "broadcast_weights", "sync_params_and_buffers", "load_checkpoint", "load_state_dict"))
+}
 
 // acts states where else an item acts. If these are many phases, it names only the one where it does not.
 func acts(in []string, failed string) string {

@@ -98,6 +98,9 @@ func others(ctx *Context, _ string) verdict {
 		return verdict{yes, cause.ListedHolder(holder)}
 	case r.OtherProcesses == nil && r.ProcessBytes != nil && r.Total != nil && r.Free != nil:
 		rest := *r.Total - *r.Free - *r.ProcessBytes // where the driver tells processes apart
+		if name := memory.Unified(*r.Total); name != "" && rest > context {
+			return verdict{no, fmt.Sprintf("the GPU of %s works in the host's memory, of which programs and the page cache hold %s", name, classifier.GiB(rest))}
+		}
 		if r.Allocated != nil && *r.ProcessBytes >= *r.Allocated && rest > max(4*context, *r.Total/10) && !mayShareCard(ctx) {
 			return verdict{yes, fmt.Sprintf("%s of the card are neither free nor this process's", classifier.GiB(rest))}
 		}

@@ -179,6 +179,9 @@ var attacks = map[string][]string{
 	"limit_too_small":        {"gpu-share", "temp-file", "host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off", "malloc"},
 }
 
+// toHost lists the levers that move something to the host's memory.
+var toHost = []string{"activation-offload", "optimizer-offload", "layer-offload", "param-offload", "cache-offload", "engine-offload", "load-on-host"}
+
 // onActivations lists the levers that lower activations and what is computed of them.
 var onActivations = []string{
 	"micro-batch", "token-budget", "dynamic-batch", "packing", "pieces", "group", "recompute", "activation-offload", "length", "fused-loss", "fused-layers", "entropy", "attention", "sequence-parallel",

@@ -10,6 +10,7 @@ import (
 	"oomscan/classifier"
 	"oomscan/parser"
 	"oomscan/parser/lazyre"
+	"oomscan/remedies/memory"
 )
 
 // card lists the causes that lie in how the card's memory is held, whatever runs on it.
@@ -380,10 +381,10 @@ func (in *Input) isOwn(bytes int64) bool {
 }
 
 // outside returns how much of the card is neither the failed process's nor free, where that is much and the message does not name its
-// owner. Without the process's own figure it counts what PyTorch holds.
+// owner. Without the process's own figure it counts what PyTorch holds. Where GPU and host share their memory, the host holds the rest.
 func outside(in *Input) (rest int64, whose string) {
 	missing, ok := in.missing()
-	if !ok || in.Others != nil || in.Total == nil || in.Free == nil || in.Allocated == nil || in.Idle == nil || in.SharesCard {
+	if !ok || in.Others != nil || in.Total == nil || in.Free == nil || in.Allocated == nil || in.Idle == nil || in.SharesCard || memory.Unified(*in.Total) != "" {
 		return 0, ""
 	}
 	rest, whose = *in.Total-*in.Free-*in.Allocated-*in.Idle, "PyTorch's"

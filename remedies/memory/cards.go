@@ -87,6 +87,23 @@ func WithoutBF16(total int64) string {
 	return ""
 }
 
+// unified lists machines whose GPU has no memory of its own, and whose capacity no card has.
+var unified = []card{
+	{"DGX Spark", 0, 119, 121.9},
+	{"Jetson Thor", 0, 122.4, 123.2},
+	{"Jetson AGX Orin", 0, 61.2, 61.6},
+}
+
+// Unified returns the name of a machine whose GPU works in the host's memory, by its capacity; "" for others.
+func Unified(total int64) string {
+	for _, c := range unified {
+		if gib := float64(total) / (1 << 30); gib >= c.low && gib <= c.high {
+			return "a " + c.name
+		}
+	}
+	return ""
+}
+
 // amounts matches sizes of memory as users write them: 80GiB, 141 GB, 1.5T.
 var amounts = lazyre.New(`(?i)^([0-9]{1,9}(?:\.[0-9]{1,3})?) ?([kmgt])(?:i?b)?$`)
 

@@ -1,0 +1,110 @@
+package remedies
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+// TestWhatTheRunCannotFeelIsRuledOut pairs each change that does nothing in one run with a run that it helps.
+func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
+	t.Parallel()
+	sized := func(total float64) *classifier.Incident {
+		return with(gpuOOM("backward"), func(r *classifier.Root) { r.Total = gibs(total) })
+	}
+	collective := func(frame string) *classifier.Incident {
+		return &classifier.Incident{Kind: parser.NCCLOOM, Resource: "gpu", Phase: "nccl", Confidence: "high", Root: classifier.Root{Message: "NCCL WARN Cuda failure 2", Trace: frames(frame)}}
+	}
+	slime := run("slime", "max_tokens_per_gpu", "9216", "use_dynamic_batch_size", "true", "colocate", "true")
+	later := run("slime", "max_tokens_per_gpu", "9216", "use_dynamic_batch_size", "true", "colocate", "true")
+	later.LastStep = new(7)
+	const updates = "/r/update_weight/common.py|all_gather_param"
+	titan := func(world int, pairs ...string) *classifier.Run {
+		r := run("torch", pairs...)
+		r.Application, r.WorldSize = "torchtitan", &world
+		return r
+	}
+	for name, c := range map[string]struct {
+		run *classifier.Run
+		in  *classifier.Incident
+		id  string
+		why string // why not; "" where it helps
+	}{
+		"a GPU without memory of its own":               {run("trl", "per_device_train_batch_size", "8"), sized(119.64), "torch.card.others", ""},
+		"states go to the host's memory, a DGX Spark's": {run("open_instruct", "per_device_train_batch_size", "8"), sized(119.64), "open-instruct.offload-optimizer", "works in the host's memory"},
+		"states go to the host's memory, a Jetson's":    {run("open_instruct", "per_device_train_batch_size", "8"), sized(61.37), "open-instruct.offload-optimizer", "works in the host's memory"},
+		"states leave a card":                           {run("open_instruct", "per_device_train_batch_size", "8"), sized(79.1), "open-instruct.offload-optimizer", ""},
+
+		"recomputation under oumi's name":        {run("hf_trainer", "enable_gradient_checkpointing", "True"), gpuOOM("backward"), "hf-trainer.checkpointing", "is True already"},
+		"recomputation under FSDP's name":        {run("hf_trainer", "fsdp_activation_checkpointing", "true"), gpuOOM("backward"), "hf-trainer.checkpointing", "is true already"},
+		"recomputation off under oumi's name":    {run("hf_trainer", "enable_gradient_checkpointing", "False"), gpuOOM("backward"), "hf-trainer.checkpointing", ""},
+		"Liger's kernels under oumi's name":      {run("hf_trainer", "enable_liger_kernel", "True"), gpuOOM("backward"), "hf-trainer.liger", "is True already"},
+		"Liger's kernels off under oumi's name":  {run("hf_trainer", "enable_liger_kernel", "False"), gpuOOM("backward"), "hf-trainer.liger", ""},
+		"SGD has no states, under oumi's name":   {run("hf_trainer", "training.optimizer", "sgd"), gpuOOM("backward"), "hf-trainer.optim", "sgd already"},
+		"Adam has, under oumi's name":            {run("hf_trainer", "training.optimizer", "adamw_torch"), gpuOOM("backward"), "hf-trainer.optim", ""},
+		"the critic's switch is not the actor's": {run("verl", "actor_rollout_ref.model.enable_gradient_checkpointing", "False", "critic.model.enable_gradient_checkpointing", "True"), gpuOOM("backward"), "verl.gradient-checkpointing", ""},
+
+		"all GPUs are in other degrees": {titan(2, "parallelism.data_parallel_shard_degree", "1", "parallelism.tensor_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.shard", "leave no more of 2 GPUs"},
+		"GPUs are left to shard over":   {titan(16, "parallelism.data_parallel_shard_degree", "1", "parallelism.data_parallel_replicate_degree", "8", "parallelism.tensor_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.shard", ""},
+
+		"weights are sent before the first step": {slime, collective(updates), "slime.max-tokens-per-gpu", "no step has run yet"},
+		"after steps, whose memory is cached":    {later, collective(updates), "slime.max-tokens-per-gpu", ""},
+		"in a step":                              {slime, collective("/r/model.py|train_one_step|finalize_model_grads("), "slime.max-tokens-per-gpu", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := pick(t, For(c.run, c.in), c.id)
+			assert.Equal(t, c.why != "", a.Applies != nil && !*a.Applies, a.AppliesWhy)
+			assert.Contains(t, a.AppliesWhy, c.why)
+		})
+	}
+	left := pick(t, For(titan(16, "parallelism.data_parallel_shard_degree", "1", "parallelism.data_parallel_replicate_degree", "8", "parallelism.tensor_parallel_degree", "2"), gpuOOM("backward")), "torchtitan.shard")
+	assert.Equal(t, "8", toOf(left, "--parallelism.data_parallel_shard_degree"))
+	assert.Equal(t, "1", toOf(left, "--parallelism.data_parallel_replicate_degree"))
+}
+
+// TestAnotherSidesSettingIsNoLever pairs settings of generation with the same names where they are the batch's.
+func TestAnotherSidesSettingIsNoLever(t *testing.T) {
+	t.Parallel()
+	logits := with(gpuOOM("rollout"), func(r *classifier.Root) {
+		r.Requested, r.Free, r.Total = gibs(23.2), gibs(18.5), gibs(39.4)
+		r.Trace = frames("/t/generation/utils.py|_sample|outputs = self(", "/t/models/qwen2_vl/modeling_qwen2_vl.py|forward|logits = logits.float()")
+	})
+	layer := with(gpuOOM("rollout"), func(r *classifier.Root) {
+		r.Requested, r.Free, r.Total = gibs(2), gibs(1), gibs(39.4)
+		r.Trace = frames("/t/generation/utils.py|_sample|outputs = self(", "/t/cache_utils.py|update|self.keys = torch.cat(")
+	})
+	generates := func(pairs ...string) *classifier.Run {
+		r := run("torch", pairs...)
+		r.Engine = "hf"
+		return r
+	}
+	for name, c := range map[string]struct {
+		run  *classifier.Run
+		in   *classifier.Incident
+		key  string
+		want bool
+	}{
+		"the prompt's logits":            {generates("max_new_tokens", "1024"), logits, "max_new_tokens", false},
+		"the cache of what is new":       {generates("max_new_tokens", "1024"), layer, "max_new_tokens", true},
+		"the length of an answer":        {run("torch", "max_tokens", "700", "temperature", "0.8"), gpuOOM("backward"), "max_tokens", false},
+		"a batch's tokens, as fairseq's": {run("torch", "max_tokens", "4096"), gpuOOM("backward"), "max_tokens", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			found := false
+			list := For(c.run, c.in).Remedies
+			for _, a := range fixesFor(newContext(c.run, c.in)) {
+				list = append(list, a.Remedy)
+			}
+			for _, a := range list {
+				found = found || (a.Applies == nil || *a.Applies) && slices.ContainsFunc(a.Changes, func(ch Change) bool { return settingOf(ch.Key) == c.key })
+			}
+			assert.Equal(t, c.want, found)
+		})
+	}
+}
