@@ -36,8 +36,18 @@ func IsCutBySrun(line []byte) bool {
 
 // IsCutByRuntime reports whether a container's runtime may have written the rest of a line as the next one.
 func IsCutByRuntime(line []byte) bool {
-	return slices.ContainsFunc(cutMarks, func(mark []byte) bool { return bytes.Contains(line, mark) })
+	const prefixes = 200 // bytes in which the runtime's own stands
+	marks := cutMarks
+	if len(line) > 0 && line[0] == '{' {
+		marks = cutRecords
+	} else {
+		line = line[:min(len(line), prefixes)]
+	}
+	return slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(line, mark) })
 }
 
-// cutMarks are how containerd, Fluent Bit and Docker's Fluentd driver mark such a line.
-var cutMarks = [][]byte{[]byte(" stderr P "), []byte(" stdout P "), []byte(`"logtag":"P"`), []byte(`"partial_message":"true"`)}
+// cutMarks are how containerd marks such a line, cutRecords how Fluent Bit and Docker's Fluentd driver do.
+var (
+	cutMarks   = [][]byte{[]byte(" stderr P "), []byte(" stdout P ")}
+	cutRecords = [][]byte{[]byte(`"logtag":"P"`), []byte(`"partial_message":"true"`)}
+)

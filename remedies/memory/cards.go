@@ -87,11 +87,10 @@ func WithoutBF16(total int64) string {
 	return ""
 }
 
-// unified lists machines whose GPU has no memory of its own, and whose capacity no card has.
+// unified lists machines whose GPU has no memory of its own, and whose capacity no card has. A Jetson AGX Orin's is an Ascend 910B's, too.
 var unified = []card{
 	{"DGX Spark", 0, 119, 121.9},
 	{"Jetson Thor", 0, 122.4, 123.2},
-	{"Jetson AGX Orin", 0, 61.2, 61.6},
 }
 
 // Unified returns the name of a machine whose GPU works in the host's memory, by its capacity; "" for others.
