@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
 )
 
@@ -192,8 +193,16 @@ func (c *conclusion) pinned() bool {
 			return true
 		}
 	}
+	for i := len(frames) - 1; i >= 0; i-- {
+		if code := frames[i].Code; !strings.Contains(frames[i].File, "nn/modules/module.py") && !strings.Contains(frames[i].File, `nn\modules\module.py`) {
+			return toHost().MatchString(code)
+		}
+	}
 	return false
 }
+
+// toHost is a copy of a module to host memory that the program does not wait for: its target is pinned.
+var toHost = lazyre.New(`\.to\((?:device=)?(?:self\.)?(?:offload_device|"cpu"|'cpu'|torch\.device\(["']cpu["']\)),\s?non_blocking=(?:True|\w[\w.]{0,60}non_blocking)`)
 
 // adoptTrace finds a traceback for a root without one, from another report of the same failure or from a later error of the
 // same process. It returns nil if there is none.

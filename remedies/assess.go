@@ -191,6 +191,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if ctx.phase == "nccl" && beforeSteps(ctx) && pullsOne(onActivations, it.Topic, changes) {
 		return "the collective that failed moves weights, and no step has run yet"
 	}
+	if ctx.is("engine_loads") && pullsOne([]string{"length", "engine-length"}, it.Topic, changes) {
+		return "the engine failed while it loaded its weights, whose size does not depend on the length"
+	}
 	if v := allowsAsMany(ctx, changes); v != "" && pulls("dynamic-batch", it.Topic, changes) {
 		return v
 	}

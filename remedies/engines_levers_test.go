@@ -2,11 +2,13 @@ package remedies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"oomscan/classifier"
 	"oomscan/parser"
@@ -337,4 +339,24 @@ func TestGraphsOfADraftModelAreGraphs(t *testing.T) {
 		"  File \"/x/sglang/srt/model_executor/cuda_graph_runner.py\", line 360, in capture\n    with graph_capture() as graph_capture_context:\n"+
 		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB. GPU 3 has a total capacity of 79.11 GiB of which 129.94 MiB is free.\n")
 	assert.Contains(t, changesOf(For(run, in)), "--cuda-graph-max-bs=16")
+}
+
+func TestNoLengthHelpsAnEngineThatLoadsItsWeights(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		stack string
+		helps bool
+	}{
+		"its weights":       {"/x/vllm/worker/model_runner.py|load_model|self.model = get_model()", false},
+		"its profiling run": {"/x/vllm/worker/worker.py|determine_num_available_blocks|self.model_runner.profile_run()", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			list := For(incidentOf(t, "$ vllm serve /m --max-model-len 32768\n"+stackOf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 224.00 MiB. GPU 0 has a total capacity of 23.64 GiB of which 129.94 MiB is free.", c.stack, "/x/vllm/layers/linear.py|create|torch.empty(")))
+			i := slices.IndexFunc(list.Remedies, func(r Remedy) bool { return r.ID == "vllm.max-model-len" })
+			require.GreaterOrEqual(t, i, 0)
+			applies := list.Remedies[i].Applies
+			assert.Equal(t, c.helps, applies == nil || *applies)
+		})
+	}
 }

@@ -48,3 +48,21 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 		})
 	}
 }
+
+// TestACopyThatDoesNotWaitNeedsPinnedHostMemory covers CUDA's bare error in a program that moves layers off the card: only a copy to
+// the host that does not wait is about host memory.
+func TestACopyThatDoesNotWaitNeedsPinnedHostMemory(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ code, first string }{
+		"to the host, without waiting": {"block.to(self.offload_device, non_blocking=self.use_non_blocking)", "use_non_blocking=False"},
+		"to the host, waiting":         {"block.to(self.offload_device, non_blocking=False)", "blocks_to_swap=20"},
+		"to the card":                  {"block.to(self.main_device, non_blocking=self.use_non_blocking)", "blocks_to_swap=20"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			log := "ComfyUI version: 0.3.34\n" + stackOf("RuntimeError: CUDA error: out of memory",
+				"/c/ComfyUI/execution.py|execute|output_data = get_output_data(obj)", "/c/ComfyUI/custom_nodes/ComfyUI-WanVideoWrapper/wanvideo/modules/model.py|forward|"+c.code, "torch/nn/modules/module.py|convert|return t.to(")
+			assert.Equal(t, c.first, firstChange(For(incidentOf(t, log))))
+		})
+	}
+}

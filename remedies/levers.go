@@ -232,7 +232,7 @@ var attacksThere = []attack{
 	{"optimizer_first_step", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["optimizer_first_step"]...)},
 	{"logits", "eval_batch", append([]string{"eval-batch"}, attacks["logits"]...)},
 	{"activations", "vae", []string{"no-grad", "tiles", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
-	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "fewer-pictures", "engine-quantization"}},
+	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "layer-offload", "fewer-pictures", "engine-quantization"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
 	{"activations", "stack:/core/bbox/", []string{"assign-on-host", "image-size", "micro-batch"}}, // a matrix of all boxes and anchors
@@ -285,6 +285,7 @@ var attacksThere = []attack{
 	{"limit_too_small", "names:unable to allocate", []string{"sample-buffer", "array-file", "host-limit", "host-node"}},
 	{"limit_too_small", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
+	{"host_offload", "framework:comfyui", []string{"pinning", "engine-quantization", "host-node", "host-limit"}},
 	{"limit_too_small", "node_full", []string{"temp-file", "prompt-cache", "vm-memory", "host-node", "sample-buffer", "workers", "offload-off", "host-cache", "malloc"}},
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
 	{"host_load", "keeps_samples", []string{"sample-buffer", "vm-memory", "host-limit", "host-node"}},

@@ -137,6 +137,7 @@ var host = []hypothesis{
 			{hint, both(saw("pinned host memory was requested", "host.npu_pinned", "tms.cpu_backup"), (*Input).host)},
 			{2 * proof, hierarchicalCache},
 			{2 * proof, swapSpace},
+			{proof, swapsBlocks},
 			{2 * proof, rankCaches},
 			{proof, engineKeeps},
 			{proof + hint, both(frames(6, "pinned host memory for offloaded states was refused", "pin_memory"), func(in *Input) bool { return in.host() && in.Backend == "deepspeed" })},
@@ -147,6 +148,9 @@ var host = []hypothesis{
 					return "the swap space of all GPUs adds up to more than the host has", nil
 				}
 				return "the engine's swap space, 4 GiB for each GPU by default, does not fit into host memory", nil
+			}
+			if why := swapsBlocks(in); why != "" {
+				return why, nil
 			}
 			if held := rankCaches(in); held != "" {
 				return held, nil
@@ -321,6 +325,9 @@ var readsIntoHost = both(func(in *Input) string {
 var swapSpace = both(when("the engine's swap space did not fit into host memory", func(in *Input) bool {
 	return saw("refused", "vllm.swap_space")(in) != "" || in.EngineFailed && in.passes(4, "_allocate_kv_cache")
 }), (*Input).host)
+
+// swapsBlocks says that layers on their way off the card found no pinned host memory.
+var swapsBlocks = both(frames(12, "layers move to pinned host memory, and the host has no more of it", "offload_device, non_blocking=", "\"cpu\", non_blocking="), (*Input).host)
 
 // rankCaches says that each rank keeps a cache of a set size in host memory, and that the largest process is nearly that large.
 var rankCaches = both(func(in *Input) string {
