@@ -109,3 +109,36 @@ func TestAnotherSidesSettingIsNoLever(t *testing.T) {
 		})
 	}
 }
+
+// TestEachKindOfTrainingHasItsOwnLevers has what one kind of training reads and another one does not.
+func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
+	t.Parallel()
+	saving := &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Phase: "checkpoint", Verdict: classifier.Memory}
+	long := []string{"sequence_len", "2048", "trl.max_completion_length", "2048"}
+	flex := with(gpuOOM("forward"), func(r *classifier.Root) {
+		r.Trace = frames("/x/torch/_higher_order_ops/flex_attention.py|math_attention|scores.softmax(dim=-1)")
+	})
+	for name, c := range map[string]struct {
+		run     *classifier.Run
+		in      *classifier.Incident
+		id, key string
+		want    string // "-" where it is no lever
+	}{
+		"GRPO's samples":                   {run("axolotl", append(long, "rl", "grpo")...), gpuOOM("forward"), "axolotl.length", "trl.max_completion_length", "1024"},
+		"GRPO, rows of fine-tuning":        {run("axolotl", append(long, "rl", "grpo")...), gpuOOM("forward"), "axolotl.length", "sequence_len", "-"},
+		"fine-tuning":                      {run("axolotl", long...), gpuOOM("forward"), "axolotl.length", "sequence_len", "1024"},
+		"GRPO's loss":                      {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "trl.use_liger_loss", "true"},
+		"GRPO, fine-tuning's loss":         {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "-"},
+		"fine-tuning's loss":               {run("axolotl"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "true"},
+		"flex_attention within a compiler": {run("axolotl", "torch_compile", "true"), flex, "axolotl.flex", "torch_compile", "false"},
+		"adapters, saved with the model":   {run("torchtune", "save_adapter_weights_only", "false", "low_cpu_ram", "false", "model.lora_rank", "8"), saving, "torchtune.async-save", "save_adapter_weights_only", "true"},
+		"no adapters to save alone":        {run("torchtune", "save_adapter_weights_only", "false", "low_cpu_ram", "false"), saving, "torchtune.async-save", "save_adapter_weights_only", "-"},
+		"on a host with little memory":     {run("torchtune", "low_cpu_ram", "false"), saving, "torchtune.async-save", "low_cpu_ram", "true"},
+		"a recipe without the switch":      {run("torchtune"), saving, "torchtune.async-save", "low_cpu_ram", "-"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, c.want, toOf(pick(t, For(c.run, c.in), c.id), c.key))
+		})
+	}
+}

@@ -389,6 +389,14 @@ func TestWhatElseProvesACause(t *testing.T) {
 		},
 		{"Ray's store is full", "shm", failure("host", "rollout", saying("ray.object_store_full")), failure("host", "rollout", saying("ray.low_memory"))},
 		{"NCCL's segment in /dev/shm", "shm", failure("shm", "nccl", func(in *Input) { in.Kind = "nccl_oom" }), failure("gpu", "nccl", func(in *Input) { in.Kind = "nccl_oom" })},
+		{
+			"flex_attention that builds its scores, and its fused kernel", "attention_scores",
+			failure("gpu", "forward", stack("torch/_higher_order_ops/flex_attention.py math_attention")), failure("gpu", "forward", stack("torch/nn/attention/flex_attention.py flex_attention")),
+		},
+		{
+			"a neighbor that no message lists, and programs of the host on a DGX Spark", "foreign_process", failure("gpu", "forward", unaccounted(2)),
+			failure("gpu", "forward", unaccounted(2), func(in *Input) { in.Total = bytes(119.64) }),
+		},
 		{"a neighbor that no message lists", "foreign_process", failure("gpu", "forward", unaccounted(2)), failure("gpu", "forward", unaccounted(77))},
 		{
 			"a neighbor, where what was free differs from the request by a rounding", "foreign_process",
