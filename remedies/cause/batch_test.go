@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -46,5 +47,31 @@ func TestAnEnginesStepHasItsTokens(t *testing.T) {
 		"a picture":                         {[]func(*Input){setting("max_num_batched_tokens", "8192"), stack("visual.py forward")}, "the vision tower's activations do not fit"},
 	} {
 		assert.Equal(t, c.want, failure("gpu", "rollout", c.change...).stepPart(), name)
+	}
+}
+
+func TestAStreamOnTheFirstCardFindsOthersThere(t *testing.T) {
+	t.Parallel()
+	const stream, forward = "/x/torch/cuda/streams.py __new__ return super().__new__(cls)", "/x/torch/nn/modules/linear.py forward return f.linear(input)"
+	for _, c := range []struct {
+		name, device, frame string
+		gpus                int64
+		foreign             bool
+	}{
+		{"a stream beside the chosen card", "cuda:4", stream, 0, true},
+		{"a stream on the chosen card", "cuda:0", stream, 0, false},
+		{"a layer on the chosen card", "cuda:4", forward, 0, false},
+		{"a rank of several", "cuda:4", stream, 8, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			best, _ := Rank(&Input{
+				Resource: "gpu", Phase: "forward", Kind: "gpu_driver_oom", GPUs: c.gpus, Stack: []string{c.frame},
+				Setting: func(names ...string) (string, string, bool) {
+					return "--device", c.device, slices.Contains(names, "device")
+				},
+			})
+			assert.Equal(t, c.foreign, best.ID == "foreign_process", best)
+		})
 	}
 }
