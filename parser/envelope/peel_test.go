@@ -104,14 +104,3 @@ func TestWhatACollectorTookIsFoundBehindAStamp(t *testing.T) {
 	body, _ = envelope.Peel([]byte(stamp + own))
 	assert.Equal(t, own, string(body), "a program's own record")
 }
-
-// TestLinesThatARuntimeCuts tells them from whole ones.
-func TestLinesThatARuntimeCuts(t *testing.T) {
-	t.Parallel()
-	for line, cut := range map[string]bool{
-		"2026-03-01T09:00:00.1Z stderr P step": true, `{"stream":"stderr","logtag":"P","log":"step"}`: true, `{"log":"step","partial_message":"true"}`: true,
-		"2026-03-01T09:00:00.1Z stderr F step": false, `{"stream":"stderr","logtag":"F","log":"step"}`: false, "step 3": false,
-	} {
-		assert.Equal(t, cut, envelope.IsCutByRuntime([]byte(line)), line)
-	}
-}

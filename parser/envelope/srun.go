@@ -1,9 +1,6 @@
 package envelope
 
-import (
-	"bytes"
-	"slices"
-)
+import "bytes"
 
 // SrunChunk is how many bytes of a task's output `srun -l` writes under one label: a longer line is cut there, anywhere
 // in its text, and goes on behind a label of its own (Slurm, SLURM_IO_MAX_MSG_LEN in src/common/io_hdr.h and
@@ -33,21 +30,3 @@ func IsCutBySrun(line []byte) bool {
 	label, ok := TaskLabel(line)
 	return ok && len(bytes.TrimSuffix(line[label:], []byte{'\r'})) == SrunChunk
 }
-
-// IsCutByRuntime reports whether a container's runtime may have written the rest of a line as the next one.
-func IsCutByRuntime(line []byte) bool {
-	const prefixes = 200 // bytes in which the runtime's own stands
-	marks := cutMarks
-	if len(line) > 0 && line[0] == '{' {
-		marks = cutRecords
-	} else {
-		line = line[:min(len(line), prefixes)]
-	}
-	return slices.ContainsFunc(marks, func(mark []byte) bool { return bytes.Contains(line, mark) })
-}
-
-// cutMarks are how containerd marks such a line, cutRecords how Fluent Bit and Docker's Fluentd driver do.
-var (
-	cutMarks   = [][]byte{[]byte(" stderr P "), []byte(" stdout P ")}
-	cutRecords = [][]byte{[]byte(`"logtag":"P"`), []byte(`"partial_message":"true"`)}
-)
