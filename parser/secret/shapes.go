@@ -288,7 +288,8 @@ type shape struct {
 	re   func() *regexp.Regexp // compiled on first use
 	ok   func(string) bool     // checks a match; nil: all are accepted
 
-	named bool // the last group but one is a name, which must be a credential's
+	words []string // of need
+	named bool     // the last group but one is a name, which must be a credential's
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, digits) }
@@ -299,15 +300,13 @@ func hasLetterAndDigit(s string) bool {
 
 // isNeeded reports whether an expression is tried on a text.
 func (x *shape) isNeeded(text string) bool {
-	if x.near != "" && !strings.ContainsAny(text, x.near) {
-		return false
+	return slices.ContainsFunc(x.words, func(word string) bool { return strings.Contains(text, word) }) && (x.near == "" || strings.ContainsAny(text, x.near))
+}
+
+func init() {
+	for i := range shapes {
+		shapes[i].words = strings.Split(shapes[i].need, "|")
 	}
-	for word := range strings.SplitSeq(x.need, "|") {
-		if strings.Contains(text, word) {
-			return true
-		}
-	}
-	return false
 }
 
 // isRandom tells key material from hyphenated words: it mixes digits and capitals.
