@@ -61,6 +61,14 @@ type verdict struct {
 	why   string
 }
 
+// stated returns the verdict of a fact that is known, and why.
+func stated(is bool, yes, no string) verdict {
+	if is {
+		return verdict{truthOf(true), yes}
+	}
+	return verdict{truthOf(false), no}
+}
+
 // holds evaluates one condition. A condition that does not parse is unknown: the check of the guides reports it.
 func (ctx *Context) holds(text string) verdict {
 	c, err := parseCondition(text)

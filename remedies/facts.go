@@ -51,13 +51,13 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(month < w), "the log is from " + month + "; the setting came in " + w}
 		}},
 		"pattern": {"the log has the message %s", "the log does not have the message %s", func(ctx *Context, w string) verdict {
-			return verdict{truthOf(ctx.recognized(w)), "the log has the message " + w}
+			return stated(ctx.recognized(w), "the log has the message "+w, "the log does not have the message "+w)
 		}},
 		"names": {"the failure names %s", "the failure does not name %s", func(ctx *Context, w string) verdict {
-			return verdict{truthOf(ctx.messageContains(w)), "the failure names " + w}
+			return stated(ctx.messageContains(w), "the failure names "+w, "the failure does not name "+w)
 		}},
 		"stack": {"the stack passes through %s", "the stack does not pass through %s", func(ctx *Context, w string) verdict {
-			return verdict{truthOf(ctx.passesThrough(w)), "the stack passes through " + w}
+			return stated(ctx.passesThrough(w), "the stack passes through "+w, "the stack does not pass through "+w)
 		}},
 		"held_by": {"processes like %s held most of the node's memory", "processes like %s did not hold most of the node's memory", func(ctx *Context, w string) verdict {
 			why := causeInput(ctx).HeldBy(strings.ToLower(w))

@@ -142,3 +142,10 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		})
 	}
 }
+
+func TestAReasonSaysWhatTheLogHas(t *testing.T) {
+	t.Parallel()
+	ctx := newContext(run("torch"), with(gpuOOM("forward"), func(r *classifier.Root) { r.Trace = frames("/x/trl/trainer/sft_trainer.py|compute_loss|") }))
+	assert.Equal(t, verdict{yes, "the stack passes through sft_trainer.py"}, ctx.holds("stack:sft_trainer.py"))
+	assert.Equal(t, verdict{no, "the stack does not pass through dpo_trainer.py"}, ctx.holds("stack:dpo_trainer.py"))
+}
