@@ -130,9 +130,9 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.template",
-			Requires: []string{"{", `\`, ".*", ".+", "(?", "re.compile(", "expr", "pattern", "regex", "match", "alert"},
-			Expr: `\{(?![\w.]{1,40}\.\w{1,4}:\d+\})[a-z_][\w.]{0,40}(?:![rs])?:[^{}\s]{1,8}\}|(?<!\[\[)\{\{-? ?[.$]?\w[^{}]{0,80}\}\}|\\\\?[dwsS][*+{]|\(\?P?<|\(\.[*+]\??\)|\.[*+]["']?,?\s*$|re\.compile\(` +
-				`|^[\s-]{0,40}(?:["']?(?:expr|patterns?|regexp?|alert)["']?|match\w{0,12}): ?\[?["']`,
+			Requires: []string{"{", `\`, ".*", ".+", "(?", "re.compile(", "expr", "pattern", "regex", "Regex", "match", "alert"},
+			Expr: `\{(?![\w.]{1,40}\.\w{1,4}:\d+\})[a-z_][\w.]{0,40}(?:![rs])?:[^{}\s]{1,8}\}|(?<!\[\[)\{\{-? ?[.$]?\w[^{}]{0,80}\}\}|\\\\?[dwsS][*+{]|\(\?P?<|\(\.[*+]\??\)|\.[*+]["']?,?\s*$|re\.compile\(|["']\(\?[aimsux]{1,6}\)` +
+				`|^[\s-]{0,40}(?:["']?(?:expr|patterns?|regexp?|\w{1,40}Regexp?|alert)["']?|match\w{0,12}): ?\[?["']`,
 			Veto: true, Source: "formats and regular expressions: what a program would fill in, or look for; rules of monitors (node-problem-detector, Promtail, Prometheus)",
 			Match: lines(
 				`                f"GPU memory exceeds kill threshold {kill_threshold:.2f}. "`,
@@ -140,6 +140,8 @@ func formVetoes() []pattern.Pattern {
 				`      "pattern": "\\w+ invoked oom-killer: gfp_mask=.*"`,
 				`  "patterns": ["CUDA error: out of memory", "NCCL WARN"]`,
 				`  - regex: .*CUDA error: out of memory.*`,
+				`    - userLogRegex: "(?i)cuda runtime error (2) : out of memory"`,
+				`  ("(?i)CUDA error: out of memory", "lower the batch"),`,
 				`  summary: Container {{ $labels.container }} was killed: reason: OOMKilled`,
 			),
 			NoMatch: []string{"{train.py:93} INFO - RuntimeError: CUDA error: out of memory", "WorkerProc hit an exception: %s", `no match: "RuntimeError: CUDA error: out of memory"`, "RuntimeError: CUDA error: out of memory..."},
@@ -205,9 +207,10 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.manual",
 			Requires: []string{"`", "**", "<code>", "<p>", "<li>"},
-			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`|\\*\\*[^*]{1,60}\\*\\*:?)(?: |$)(?!.{0,400}Tried to allocate \\d)|^\\s{0,20}<(?:p|li)>|<code>[^<]{0,300}</code>",
+			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`|\\*\\*[^*]{1,60}\\*\\*:?)(?: |$)(?!.{0,400}Tried to allocate \\d)|^\\s{0,20}<(?:p|li)>|<code>[^<]{0,300}</code>|\\w ``(?:slurmstepd|srun): [^`]{1,160}``",
 			Veto:     true, Source: "manuals: an option or a message in backticks at the beginning of a sentence, or what a word in bold names; paragraphs, items and code of web pages",
 			Match: lines("Add `--max_model_len` option to avoid ValueError that the model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (26240).", "> `failed (exitcode: -9)`", "  * **Result:** RuntimeError: CUDA error: out of memory (Host memory).", "**Symptom**: std::bad_alloc",
+				"\"Why do I get ``slurmstepd: Exceeded step memory limit`` in my log?\"",
 				"<p>When you see <code>RuntimeError: CUDA error: out of memory</code> lower it.</p>", "  <li>CUDA out of memory. Tried to allocate 2.00 GiB</li>"),
 		},
 		{
