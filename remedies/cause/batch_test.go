@@ -2,6 +2,7 @@ package cause
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -71,7 +72,7 @@ func TestAStreamOnTheFirstCardFindsOthersThere(t *testing.T) {
 					return "--device", c.device, slices.Contains(names, "device")
 				},
 			})
-			assert.Equal(t, c.foreign, best.ID == "foreign_process", best)
+			assert.Equal(t, c.foreign, best.ID == "foreign_process" && strings.Contains(best.Text, "--device is cuda:4, but a stream is made on GPU 0"), best)
 		})
 	}
 }

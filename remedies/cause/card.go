@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -68,7 +69,7 @@ var card = []hypothesis{
 			if rest, whose := outside(in); rest > 0 {
 				return fmt.Sprintf("%s of this GPU is neither free nor %s, which points to another process", classifier.GiB(rest), whose), &rest
 			}
-			return "other processes hold memory on this GPU", nil
+			return cmp.Or(firstContext(in), tensorFlowStarved(in), "other processes hold memory on this GPU"), nil
 		},
 	},
 	{
