@@ -112,6 +112,12 @@ func TestALimitThatIsNotAppliedIsNotLowered(t *testing.T) {
 		budget = pick(t, c, fw+".max-tokens-per-gpu")
 		assert.True(t, budget.Applies == nil || *budget.Applies)
 	}
+	for tokens, applies := range map[float64]bool{61000: false, 8192: true} {
+		r, in := run("slime", settings...), fail(tokens)
+		r.Backend, in.Phase = "megatron", "logprob"
+		own := pick(t, For(r, in), "slime.log-probs-max-tokens")
+		assert.Equal(t, applies, own.Applies == nil || *own.Applies, "another limit is not applied either")
+	}
 }
 
 func TestABudgetIsLoweredToWhatFits(t *testing.T) {

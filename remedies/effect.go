@@ -267,10 +267,12 @@ func latentAttention(ctx *Context) bool {
 	return kv < 2 || strings.Contains(name, "deepseek-v") || strings.Contains(name, "deepseek-r1") && !strings.Contains(name, "distill") || strings.Contains(name, "kimi")
 }
 
-// limitNotApplied returns why lowering a limit is useless if the log shows that it is not applied, otherwise "".
+// limitNotApplied returns why lowering a limit is useless if the log shows that it is not applied, otherwise "". Another limit of the
+// tokens in a micro-batch would not be applied either.
 func limitNotApplied(ctx *Context, changes []change) string {
 	l := ctx.limit
-	if len(ctx.request) == 0 || !ctx.request[0].Over || l == nil || !slices.ContainsFunc(open(changes), func(c change) bool { return sameKey(c.Key, l.Key) }) {
+	if len(ctx.request) == 0 || !ctx.request[0].Over || l == nil ||
+		!slices.ContainsFunc(open(changes), func(c change) bool { return sameKey(c.Key, l.Key) }) && !pulls("token-budget", "", changes) {
 		return ""
 	}
 	return ctx.request[0].OverWhy

@@ -15,6 +15,9 @@ import (
 // hostMemory adds a half, or a quarter to what was in use if that is more, in round steps: of 8 GiB for a node, of 4 for a small
 // container, of 1 for a part of it.
 func hostMemory(q *paramQuery) proposedValue {
+	if n, whole := parseInt(q.cur); whole && n == 0 && q.p.Key == "--mem" {
+		return atBound("%s=0 requests all of the node's memory", q.p.Key)
+	}
 	now, ok := parseSize(q.cur)
 	if !ok {
 		return proposedValue{}

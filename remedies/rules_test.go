@@ -253,6 +253,7 @@ func TestNextValues(t *testing.T) {
 		},
 		{"Slurm's request", run("unknown", "--mem", "96G"), &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Phase: "data"}, "slurm-host.mem", "--mem", "144G"},
 		{"Slurm's request in MiB", run("unknown", "--mem", "65536"), &classifier.Incident{Kind: parser.OOMKill, Resource: "host"}, "slurm-host.mem", "--mem", "96G"},
+		{"Slurm's request for all of the node", run("unknown", "--mem", "0"), &classifier.Incident{Kind: parser.OOMKill, Resource: "host"}, "slurm-host.mem", "--mem", "-"},
 		{
 			"Slurm's request for each GPU", run("unknown", "--mem-per-gpu", "30G"),
 			&classifier.Incident{Kind: parser.OOMKill, Resource: "host", Root: classifier.Root{Limit: ints(120 << 30)}}, "slurm-host.mem", "--mem-per-gpu", "45G",
