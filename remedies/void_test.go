@@ -79,6 +79,7 @@ func TestAnotherSidesSettingIsNoLever(t *testing.T) {
 		r.Requested, r.Free, r.Total = gibs(2), gibs(1), gibs(39.4)
 		r.Trace = frames("/t/generation/utils.py|_sample|outputs = self(", "/t/cache_utils.py|update|self.keys = torch.cat(")
 	})
+	loading := &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Phase: "init", Verdict: classifier.Memory}
 	generates := func(pairs ...string) *classifier.Run {
 		r := run("torch", pairs...)
 		r.Engine = "hf"
@@ -90,10 +91,12 @@ func TestAnotherSidesSettingIsNoLever(t *testing.T) {
 		key  string
 		want bool
 	}{
-		"the prompt's logits":            {generates("max_new_tokens", "1024"), logits, "max_new_tokens", false},
-		"the cache of what is new":       {generates("max_new_tokens", "1024"), layer, "max_new_tokens", true},
-		"the length of an answer":        {run("torch", "max_tokens", "700", "temperature", "0.8"), gpuOOM("backward"), "max_tokens", false},
-		"a batch's tokens, as fairseq's": {run("torch", "max_tokens", "4096"), gpuOOM("backward"), "max_tokens", true},
+		"the prompt's logits":             {generates("max_new_tokens", "1024"), logits, "max_new_tokens", false},
+		"the cache of what is new":        {generates("max_new_tokens", "1024"), layer, "max_new_tokens", true},
+		"the length of an answer":         {run("torch", "max_tokens", "700", "temperature", "0.8"), gpuOOM("backward"), "max_tokens", false},
+		"FSDP's loading by one rank, off": {run("torch", "fsdp_config.fsdp_cpu_ram_efficient_loading", "false"), loading, "fsdp_cpu_ram_efficient_loading", true},
+		"FSDP's loading by one rank, on":  {run("torch", "fsdp_config.fsdp_cpu_ram_efficient_loading", "true"), loading, "fsdp_cpu_ram_efficient_loading", false},
+		"a batch's tokens, as fairseq's":  {run("torch", "max_tokens", "4096"), gpuOOM("backward"), "max_tokens", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
