@@ -36,7 +36,7 @@ var passWords = []string{
 	"db", "user", "ssh", "mysql", "redis", "admin", "root", "smtp", "mail", "ftp", "sudo", "become", "login", "keystore",
 }
 
-// about are the last words of names that speak of a credential, and are none.
+// about are the last words of names that describe a credential and do not hold it.
 var about = []string{"file", "path", "dir", "stdin", "fd", "name", "type", "policy", "length"}
 
 // Key reports whether a setting or variable of this name is a credential: "HF_TOKEN", "--api-key",

@@ -73,8 +73,8 @@ func documentDecoder(head []byte) Decoder {
 type documentReader struct {
 	unescaper
 	keys    []string
-	field   string // only the text whose field is named so counts; empty: every one
-	value   []byte // the last string that did not count
+	field   string // read only the text of the field with this name; empty: all text
+	value   []byte // the last string that was not read
 	within  bool   // other text is around the documents, and stays
 	row     []byte // the end of that
 	in      []byte // the brackets that are open

@@ -62,8 +62,8 @@ func (l *lead) learn(raw []byte) {
 	l.known = l.shown >= leadShown && l.fits*10 >= l.lines*9
 }
 
-// share follows the text that all lines begin with. What a known prefix says is none, and what a program begins its messages with is no
-// lead: a traceback or a known prefix must begin after it.
+// share follows the text that all lines begin with. It is a lead only if a traceback or a known prefix begins after it on some line: a
+// program may begin all of its messages alike.
 func (l *lead) share(raw []byte) {
 	if l.all++; l.all == 1 {
 		l.shared = bytes.Clone(raw[:min(len(raw), maxLead)])

@@ -7,7 +7,7 @@ import (
 )
 
 // A README, a runbook or an exercise shows a log in a fence between its own sections. An issue is a document too, but its log is what
-// happened: its form gives it away, or its length, for who reports a failure writes little around it.
+// happened. Its form shows that, or its length: people who report a failure write little around it.
 
 // How much text outside of blocks makes a manual.
 const (

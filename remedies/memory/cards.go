@@ -87,7 +87,8 @@ func WithoutBF16(total int64) string {
 	return ""
 }
 
-// unified lists machines whose GPU has no memory of its own, and whose capacity no card has. A Jetson AGX Orin's is an Ascend 910B's, too.
+// unified lists machines whose GPU has no memory of its own, and whose capacity no card has. A Jetson AGX
+// Orin is left out: an Ascend 910B has as much.
 var unified = []card{
 	{"DGX Spark", 0, 119, 121.9},
 	{"Jetson Thor", 0, 122.4, 123.2},
