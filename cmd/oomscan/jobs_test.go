@@ -62,7 +62,7 @@ func TestAllCasesInOneCall(t *testing.T) {
 	t.Parallel()
 	folders := caseFolders(t)
 	if testing.Short() {
-		folders = folders[:len(folders)/6]
+		folders = folders[:len(folders)/20]
 	}
 	var paths []string
 	for _, dir := range folders {
@@ -196,7 +196,11 @@ func TestSeveralJobsInAnyOrder(t *testing.T) {
 		paths[i] = pattern(p)
 	}
 	varies := regexp.MustCompile(`"duration_ms": \d+|oomscan\s+\S+\s+in\s+\d[\d.]*\s?m?s|oomscan --job.*\n(?:  {11}.*\n)*`)
-	for _, format := range []string{"text", "json", "ndjson"} {
+	formats := []string{"json", "text", "ndjson"}
+	if testing.Short() { // the race detector makes it slow
+		formats = formats[:1]
+	}
+	for _, format := range formats {
 		var want string
 		for _, jobs := range []int{1, 2, 8} {
 			for turn := range 3 {
