@@ -15,7 +15,7 @@ func tokenLimit(ctx *Context) *memory.Limit {
 		return limitOf(ctx, &bound{samples: "per_device_eval_batch_size", lengths: hfLengths})
 	}
 	var first *memory.Limit
-	rows := bounds()[ctx.run.Framework]
+	rows := boundsOf(ctx)
 	if ctx.is("engine_process") {
 		rows = engineBounds
 	}
@@ -33,6 +33,14 @@ func tokenLimit(ctx *Context) *memory.Limit {
 		}
 	}
 	return first
+}
+
+// boundsOf returns the limits of the run's own program, or of the framework that it is built on.
+func boundsOf(ctx *Context) []bound {
+	if rows := bounds()[programOf(ctx.run).ID]; rows != nil {
+		return rows
+	}
+	return bounds()[ctx.run.Framework]
 }
 
 // bound is a framework's limit of the tokens of a micro-batch.
@@ -55,6 +63,7 @@ var (
 	verlLengths = [][]string{{"data.max_prompt_length", "actor_rollout_ref.rollout.prompt_length"}, {"data.max_response_length", "actor_rollout_ref.rollout.response_length"}}
 	verlParts   = []string{"actor_rollout_ref.actor.ulysses_sequence_parallel_size", "actor_rollout_ref.actor.fsdp_config.ulysses_sequence_parallel_size"}
 	hfLengths   = [][]string{{"max_seq_length", "max_length", "cutoff_len", "model_max_length", "block_size", "max_seq_len"}}
+	rollLengths = [][]string{{"prompt_length"}, {"response_length"}}
 	sftLengths  = [][]string{{"data.max_length"}} // verl/trainer/sft_trainer.py
 	training    = []string{"training", "forward", "backward", "optimizer"}
 	// The actor's own old log-probabilities follow the budget of training; other models have a separate one
@@ -107,6 +116,11 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 		"nemo_rl": {
 			{phases: []string{"logprob"}, samples: "policy.logprob_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
 			{phases: training, samples: "policy.train_micro_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
+		},
+		"prime_rl": {{budget: "seq_len"}}, // prime_rl/trainer/batch.py packs to it
+		"roll": { // roll/utils/sequence_packing.py
+			{phases: training, when: []string{"actor_train.use_sequence_packing=true"}, budget: "actor_train.sequence_packing_args.max_packed_sequence_length_train", lengths: rollLengths},
+			{phases: []string{"logprob"}, when: []string{"reference.use_sequence_packing=true"}, budget: "reference.sequence_packing_args.max_packed_sequence_length_forward", lengths: rollLengths},
 		},
 		"megatron": {{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}}},
 		"torch": {

@@ -148,7 +148,7 @@ const batchInput = "tokens of a micro-batch (samples and lengths, or a token bud
 // batchSettings returns the settings that limit the micro-batch of this phase.
 func batchSettings(ctx *Context) []string {
 	out := []string{}
-	for _, b := range bounds()[ctx.run.Framework] {
+	for _, b := range boundsOf(ctx) {
 		if b.phases != nil && !slices.Contains(b.phases, ctx.phase) || len(b.when) > 0 && !ctx.allTrue(b.when) || b.samples == "" {
 			continue
 		}

@@ -31,11 +31,15 @@ type naming struct {
 	own       bool           // the guide is that of the run's program
 	flags     bool           // the run writes as flags what the guide writes in YAML
 	path      string         // the run writes in YAML, below this, what the guide writes as flags
+	prefix    string         // of the flags that the run's program hands to the guide's engine, such as --sglang-; empty if none
 }
 
 func namingOf(ctx *Context, g *Guide) *naming {
 	p := programOf(ctx.run)
 	n := &naming{lastWords: map[string]int{}, defaults: p.Guide == g.ID && (p.Is(classifier.Engine) || p.NoTorch) || g.ID == "jax", own: p.Guide == g.ID}
+	if engine := classifier.FrameworkByID(g.ID); engine.Is(classifier.Engine) && p.ID != g.ID && engineFlags[p.ID].syntax == "flag" {
+		n.prefix = engineFlags[p.ID].prefix
+	}
 	mixed, asFlags, inYAML := false, 0, 0
 	paths := map[string]int{}
 	seen := map[string]bool{}
@@ -83,11 +87,12 @@ func lastWord(key string) string {
 	return parts[len(parts)-1]
 }
 
-// propose fills in an item's parameters, without those that do not suit this run.
+// propose fills in an item's parameters, without those that do not suit this run, and each change once.
 func propose(ctx *Context, names *naming, it *Item) []change {
 	var out []change
 	for i := range it.Parameters {
-		if c, ok := proposeChange(ctx, names, &it.Parameters[i]); ok {
+		c, ok := proposeChange(ctx, names, &it.Parameters[i])
+		if ok && !slices.ContainsFunc(out, func(o change) bool { return c.Snippet != "" && o.Snippet == c.Snippet }) {
 			out = append(out, c)
 		}
 	}

@@ -131,17 +131,24 @@ func budgetTokens(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: how}
 }
 
-// budgetPacked lowers the tokens of a packed micro-batch of NeMo-RL by a third, but not below the longest sequence, which must
-// fit in one (nemo_rl/data/packing).
+// budgetPacked lowers the tokens of a packed micro-batch of NeMo-RL and ROLL by a third, or to what had room, but not below the
+// longest sequence, which must fit in one (nemo_rl/data/packing, roll/utils/sequence_packing.py).
 func budgetPacked(q *paramQuery, n int64) proposedValue {
 	low, ok := q.settings.integer("policy.max_total_sequence_length")
-	switch to := max(n*2/3/tokenStep*tokenStep, low); {
+	if l := q.limit; l != nil && l.Longest > 0 && sameKey(l.Key, q.p.Key) {
+		low, ok = l.Longest, true
+	}
+	raw := n * 2 / 3
+	if fits, _, ok := q.fits(); ok {
+		raw = min(raw, fits)
+	}
+	switch to := max(raw/tokenStep*tokenStep, low); {
 	case ok && n <= low:
 		return atBound("%s is %d, and the longest sequence needs %d", q.p.Key, n, low)
 	case to < n && to == low:
 		return proposedValue{to: itoa(to), how: fmt.Sprintf("the longest sequence, which is the least possible: %d", low)}
 	case to > 0 && to < n:
-		return proposedValue{to: itoa(to), how: fmt.Sprintf("a third less than %d, rounded down to %d", n, to)}
+		return proposedValue{to: itoa(to), how: fmt.Sprintf("%d of %d, rounded down to %d", raw, n, to)}
 	}
 	return proposedValue{}
 }

@@ -257,22 +257,28 @@ func TestAnEnginesFlagIsWrittenAsItsProgramTakesIt(t *testing.T) {
 		run  *classifier.Run
 		id   string
 		want string
+		from string
 	}{
-		"the engine alone":                {as(run("sglang"), "", "sglang", ""), "sglang.cuda-graph-max-bs", "--cuda-graph-max-bs"},
-		"behind a prefix":                 {as(run("slime"), "megatron", "sglang", ""), "sglang.cuda-graph-max-bs", "--sglang-cuda-graph-max-bs"},
-		"a program that passes none on":   {as(run("trl", "use_vllm", "True", "vllm_mode", "colocate"), "", "vllm", ""), "vllm.enforce-eager", ""},
-		"a program with its own spelling": {of("swift", as(run("trl", "vllm_mode", "colocate"), "", "vllm", "")), "vllm.enforce-eager", "--vllm_enforce_eager"},
+		"the engine alone":                 {as(run("sglang"), "", "sglang", ""), "sglang.cuda-graph-max-bs", "--cuda-graph-max-bs", ""},
+		"behind a prefix":                  {as(run("slime"), "megatron", "sglang", ""), "sglang.cuda-graph-max-bs", "--sglang-cuda-graph-max-bs", ""},
+		"behind a prefix, where it is set": {as(run("slime", "--sglang-cuda-graph-max-bs", "128"), "megatron", "sglang", ""), "sglang.cuda-graph-max-bs", "--sglang-cuda-graph-max-bs", "128"},
+		"a program that passes none on":    {as(run("trl", "use_vllm", "True", "vllm_mode", "colocate"), "", "vllm", ""), "vllm.enforce-eager", "", ""},
+		"a program with its own spelling":  {of("swift", as(run("trl", "vllm_mode", "colocate"), "", "vllm", "")), "vllm.enforce-eager", "--vllm_enforce_eager", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			list := For(c.run, in())
 			i := slices.IndexFunc(list.Remedies, func(r Remedy) bool { return r.ID == c.id })
 			require.GreaterOrEqual(t, i, 0)
-			key := ""
+			key, from := "", ""
 			if ch := list.Remedies[i].Changes; len(ch) > 0 {
 				key = ch[0].Key
+				if ch[0].From != nil {
+					from = *ch[0].From
+				}
 			}
 			assert.Equal(t, c.want, key)
+			assert.Equal(t, c.from, from)
 		})
 	}
 }

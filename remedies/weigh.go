@@ -41,6 +41,9 @@ func (o *option) weigh(ctx *Context, result *outcome, e effect) {
 	switch r := ctx.root; {
 	case result.worst != nil && r.Free != nil && (*result.worst <= *r.Free || !result.shrinksMore(ctx)):
 		is := *result.worst <= *r.Free
+		if p.Fits != nil && result.asks != nil && *result.worst-*result.asks < *result.asks/100 {
+			is = *p.Fits // it is at full length
+		}
 		p.FitsWorstCase = &is
 		if result.tokens > 0 {
 			p.WorstCase = fmt.Sprintf("at full length, %d tokens, the request is %s, and %s was free", result.tokens, classifier.GiB(*result.worst), classifier.GiB(*r.Free))

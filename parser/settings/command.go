@@ -247,7 +247,8 @@ func listStrings(s []byte) []string {
 	return out
 }
 
-// flagParser reads the words of a command line. As a dump it reads on while lines end with a backslash.
+// flagParser reads the words of a command line. As a dump it reads on while lines end with a backslash, and where indented flags follow,
+// as in a command pasted without its backslashes.
 type flagParser struct {
 	form        string // Command or Sbatch
 	flag, value string // the current flag
@@ -256,6 +257,7 @@ type flagParser struct {
 	script      bool   // a script has been named: its -b is the batch, its -j the workers
 	letters     bool   // single-letter flags of this program may concern memory
 	single      bool   // a flag of this program takes one value; the image follows
+	unmarked    bool   // the last line ended without a backslash
 	reported    bool
 }
 
@@ -265,10 +267,13 @@ func (w *flagParser) feed(r *Reader, text []byte) (fits, more bool) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return true, false
 	}
+	if w.unmarked && !bytes.HasPrefix(bytes.TrimLeft(text, " \t"), []byte("--")) || w.unmarked && text[0] == '-' {
+		return false, false
+	}
 	return true, w.line(r, string(text[:min(len(text), maxPlain)]))
 }
 
-// line reads one line of the command and reports whether the next one continues it.
+// line reads one line of the command and reports whether the next one may continue it.
 func (w *flagParser) line(r *Reader, s string) bool {
 	s = strings.TrimRight(s, " ")
 	rest, more := strings.CutSuffix(s, `\`)
@@ -277,7 +282,8 @@ func (w *flagParser) line(r *Reader, s string) bool {
 	}
 	words, whole := shellWords(rest)
 	w.words(r, words)
-	return more && whole
+	w.unmarked = !more
+	return whole && (more || w.program)
 }
 
 func (w *flagParser) words(r *Reader, words []string) {

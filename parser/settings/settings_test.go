@@ -309,6 +309,11 @@ func TestForms(t *testing.T) {
 			want: []string{"command --batch-size=8", "command --bf16=True"},
 		},
 		{
+			name: "command over many lines without backslashes",
+			log:  "+ ray job submit -- python3 train.py --lr 1e-6\n   --batch-size 8\n   --bf16\n--max-steps 5\nstep 1",
+			want: []string{"command --lr=1e-6", "command --batch-size=8", "command --bf16=True"},
+		},
+		{
 			name: "command of a killed process, and as a list",
 			log:  "/var/spool/slurm_script: line 31: 104790 Killed                  python prepare.py --num-proc 32\nCommand '['/usr/bin/python', '-u', 't.py', '--bs', '8']' returned non-zero exit status 1.",
 			want: []string{"command --num-proc=32", "command --bs=8"},
