@@ -187,7 +187,7 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 				"ROLL packs by tokens, whatever its batch",
 				roll("actor_train.strategy_args.strategy_config.recompute_granularity", "full", "actor_train.training_args.per_device_train_batch_size", "8", "actor_train.use_sequence_packing", "true", "actor_train.sequence_packing_args.algorithm", "load_balance", "actor_train.sequence_packing_args.max_packed_sequence_length_train", "65536", "prompt_length", "2048", "response_length", "8192"),
 				gpu("forward", .3, .1, 79, frames("/x/megatron/core/transformer/mlp.py|forward|")),
-				[]string{"max_packed_sequence_length_train down"},
+				nil,
 				[]string{"per_device_train_batch_size down", "use_dynamic_batching_in_train set"},
 			},
 			{"ROLL recomputes only what its file says", roll("actor_train.training_args.per_device_train_batch_size", "1"), gpu("forward", .3, .1, 79, frames("/x/megatron/core/transformer/mlp.py|forward|")), []string{"recompute_granularity = full"}, nil},
