@@ -156,6 +156,8 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		{"half of it where the weights are not known", app("llamacpp", "--ctx-size", "65536"), driver("init", kv, 16, contextOf), "--ctx-size=32768", nil},
 		{"a build that fits models itself need not be told how many layers", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "8763"}), driver("init", weights, 40, nil), "-ngl=auto", nil},
 		{"an older one must", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "6700"}), driver("init", weights, 40, nil), "-ngl=34", []string{"-ngl=auto"}},
+		{"values are quantized only with flash attention", gguf("--ctx-size", "65536", "flash_attn", "0"), driver("init", kv, 16, contextOf), "--cache-type-k=q8_0", []string{"--cache-type-v=q8_0"}},
+		{"which early builds lack", gguf("--ctx-size", "65536", "freq_base", "10000.0"), driver("init", "graph_reserve: failed to allocate compute buffers", 1, nil), "--ctx-size=32768", []string{"--flash-attn=on", "--cache-type-v=q8_0"}},
 		{"experts leave the card first", gguf("-ngl", "99", "n_layer", "64", "n_expert", "128"), driver("init", weights, 130, nil), "--cpu-moe=True", nil},
 		{"a model without experts has none to move", gguf("-ngl", "99", "n_layer", "64", "n_expert", "0"), driver("init", weights, 40, nil), "-ngl=34", []string{"--cpu-moe=True"}},
 		{"a copy of the file need not be in memory", app("llamacpp", "--no-mmap", "True"), host("init", "llama_model_load: error loading model: unable to allocate CPU buffer"), "--no-mmap=False", nil},

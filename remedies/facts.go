@@ -245,6 +245,14 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"nothing_for_cache": {"nothing is left for a cache", "something is left for a cache", nothingForCache.ask},
 		"uncounted_graphs":  {"graphs take nothing from the cache", "graphs take memory beside the cache", uncountedGraphs},
 		"fits_itself":       {"a build of llama.cpp that fits models to the card itself", "a build of llama.cpp that fits no models itself", fitsItself},
+		"flash_switch": {"a build of llama.cpp whose --flash-attn takes no value", "a build of llama.cpp whose --flash-attn takes a value", func(ctx *Context, _ string) verdict {
+			f, _ := ctx.settings.find("flash_attn", true)
+			return verdict{truthOf(f.value.Value == "0" || f.value.Value == "1"), "the log has flash_attn as a number, as builds before September 2025 print it"} // #15434
+		}},
+		"before_flash": {"a build of llama.cpp without flash attention", "a build of llama.cpp with flash attention", func(ctx *Context, _ string) verdict {
+			early := ctx.is("set:freq_base") && ctx.is("not set:flash_attn") // since April 2024 a context's lines have it (#5021)
+			return verdict{truthOf(early), "the log prints the context's settings without flash_attn: the build is older"}
+		}},
 		"prefers":           {"a trainer on preferences", "not a trainer on preferences", prefers},
 		"sglang_2024": {"SGLang of early 2024, whose flags are few", "not SGLang of early 2024", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.passesThrough("sglang/srt/managers/router/")), "SGLang of early 2024 has no such flag"}

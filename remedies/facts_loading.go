@@ -145,6 +145,9 @@ func samples(ctx *Context, _ string) verdict {
 // December 2025 do (common/fit.cpp, #16653).
 func fitsItself(ctx *Context, _ string) verdict {
 	const since = 7410
+	if v := ctx.holds("flash_switch"); v.truth == yes {
+		return verdict{no, v.why}
+	}
 	g, ok := lastReading(ctx.run, "ggml.build")
 	n, read := g.Fields.Int("count")
 	if !ok || !read {
