@@ -68,8 +68,13 @@ func adapterSlots(ctx *Context, _ string) verdict {
 // (vllm/worker/model_runner.py, profile_run; srt/model_executor/model_runner.py, forward_extend).
 func tokenBound(ctx *Context, _ string) verdict {
 	const rows, tokens = "what failed has a row for each sequence", "a step is sized by its tokens, not by the number of requests"
+	const mostRequests = 4096 // that SGLang runs at once unless it is set, and more than vLLM does
+	most, ok := ctx.settings.integer("max_num_seqs", "max_running_requests")
+	if !ok {
+		most = mostRequests
+	}
 	switch {
-	case ctx.stackContains(12, "prompt_logprobs"):
+	case ctx.stackContains(12, "prompt_logprobs"), len(ctx.request) > 0 && ctx.request[0].Low > most: // the logits of prompts
 		return verdict{yes, tokens}
 	case ctx.is("sampler"), ctx.is("encoder_batch"), ctx.stackContains(8, "compute_logits", "lm_head"):
 		return verdict{no, rows}

@@ -402,10 +402,14 @@ func hostRatio(q *paramQuery) proposedValue {
 	if !ok || f <= 0 {
 		return proposedValue{}
 	}
+	const kept = 10 << 30 // of what is free, for other programs (srt/mem_cache/memory_pool_host.py)
 	part, how := 0.5, "half of it: the log does not show how much was missing"
-	if r := q.root; q.recognized("sglang.hicache") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Free < *r.Requested {
-		part = 0.9 * float64(*r.Free) / float64(*r.Requested)
-		how = fmt.Sprintf("%s x %s free / %s requested, less a tenth", q.cur, classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
+	if r := q.root; q.recognized("sglang.hicache") && r.Requested != nil && r.Free != nil && *r.Free > kept && *r.Free-kept < *r.Requested {
+		part = 0.9 * float64(*r.Free-kept) / float64(*r.Requested)
+		how = fmt.Sprintf("%s x (%s free - 10 GiB that SGLang leaves free) / %s requested, less a tenth", q.cur, classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
+	}
+	if strings.HasSuffix(q.p.Key, "size") { // a whole number of GB
+		return proposedValue{to: fraction(math.Floor(f * part)), how: how}
 	}
 	return proposedValue{to: fraction(math.Floor(f*part*20) / 20), how: how}
 }
