@@ -169,15 +169,14 @@ func halve(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: why + fmt.Sprintf("%d / %d = %d", n, int64(1)<<min(k, 62), raw) + clamped(raw, to, "the minimum")}
 }
 
-// halveSize halves a size with or without its unit: 200 GB.
+// halveSize halves a size. LMCache logs it with its unit and reads it without (lmcache/v1/config.py).
 func halveSize(q *paramQuery) proposedValue {
-	number, unit, _ := strings.Cut(q.cur, " ")
+	number, _, _ := strings.Cut(q.cur, " ")
 	f, ok := parseNumber(number)
 	if !ok || f < 2 {
 		return proposedValue{}
 	}
-	to := strings.TrimSpace(fraction(math.Floor(f/2)) + " " + unit)
-	return proposedValue{to: to, how: fmt.Sprintf("%s / 2", q.cur)}
+	return proposedValue{to: fraction(math.Floor(f / 2)), how: fmt.Sprintf("%s / 2", q.cur)}
 }
 
 func clamped(raw, to int64, why string) string {

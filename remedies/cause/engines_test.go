@@ -120,6 +120,10 @@ func TestWhoHeldTheHostsMemoryDecides(t *testing.T) {
 			failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(128), func(in *Input) { in.LastStep = number(20) }),
 		},
 		{
+			"a cache that vLLM pins, large or small beside the host's memory", "host_offload", failure("host", "init", held("VLLM::Worker", 190, 190), hostLimit(800), setting("kv_offloading_size", "400")),
+			failure("host", "init", held("VLLM::Worker", 190, 190), hostLimit(800), setting("kv_offloading_size", "16")),
+		},
+		{
 			"a cache of LMCache for each rank, which fills it or is hardly begun", "host_offload", failure("host", "init", held("python3", 183, 182), hostLimit(755), setting("max_local_cpu_size", "200 GB")),
 			failure("host", "init", held("python3", 30, 30), hostLimit(755), setting("max_local_cpu_size", "200 GB")),
 		},

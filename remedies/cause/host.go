@@ -139,6 +139,7 @@ var host = []hypothesis{
 			{2 * proof, swapSpace},
 			{proof, swapsBlocks},
 			{2 * proof, rankCaches},
+			{proof, offloadsCache},
 			{proof, engineKeeps},
 			{proof + hint, both(frames(6, "pinned host memory for offloaded states was refused", "pin_memory"), func(in *Input) bool { return in.host() && in.Backend == "deepspeed" })},
 		},
@@ -152,7 +153,7 @@ var host = []hypothesis{
 			if why := swapsBlocks(in); why != "" {
 				return why, nil
 			}
-			if held := rankCaches(in); held != "" {
+			if held := cmp.Or(rankCaches(in), offloadsCache(in)); held != "" {
 				return held, nil
 			}
 			if hierarchicalCache(in) != "" {
@@ -348,6 +349,20 @@ var rankCaches = both(func(in *Input) string {
 		return text
 	}
 	return each + ": the cache in host memory"
+}, (*Input).host)
+
+// offloadsCache says that vLLM pins a cache of a set size in host memory, in GiB for all ranks of an engine (vllm/config/cache.py), and that
+// it is a large part of the memory that was there.
+var offloadsCache = both(func(in *Input) string {
+	key, v, ok := in.Setting("kv_offloading_size", "kv-offloading-size")
+	n, limit := in.number(key), in.HostLimit
+	if limit == nil {
+		limit = in.NodeRAM
+	}
+	if !ok || n < 1 || n > 1<<16 || limit == nil || n<<30 < *limit/4 {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s: vLLM pins that many GiB for the cache, of %s", key, v, gib(limit))
 }, (*Input).host)
 
 // oneLoads reports how much a node's only process took to load the model, if it held most of the memory.
