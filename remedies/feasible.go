@@ -230,6 +230,9 @@ func quantized(ctx *Context) bool {
 			return true
 		}
 	}
+	if f, ok := ctx.settings.find("model_format", true); ok && slices.Contains([]string{"awq", "gptq", "fp8", "mxfp4"}, strings.ToLower(f.value.Value)) { // LMDeploy's
+		return true
+	}
 	for _, k := range []string{"bits", "quantization_bit", "quant_bits"} {
 		if n, ok := ctx.settings.integer(k); ok && n > 0 && n <= 8 {
 			return true
