@@ -55,7 +55,7 @@ func quantizesNow(ctx *Context, _ string) verdict {
 // ownTasks reports whether Ray ended a task that a user wrote, no framework's actor.
 func ownTasks(ctx *Context, _ string) verdict {
 	p := programOf(ctx.run)
-	own := (p.ID == "" || p.ID == "torch") && ctx.messageContains("task was killed", "where the task (")
+	own := (p.ID == "" || p.ID == "torch") && ctx.messageContains("task was killed", "where the task (", "rayoutofmemoryerror")
 	return verdict{truthOf(own), "the task is the program's own"}
 }
 

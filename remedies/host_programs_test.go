@@ -33,6 +33,7 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 		"not a build of PyTorch":     {"root@node:~/k# export USE_NUMA=1\n$ python local_chat.py --gguf_path /m\n", "USE_NUMA=0", "root@node:~/pytorch# export USE_NUMA=1\n$ python setup.py develop --jobs 8\n"},
 		"processes of nnU-Net":       {"num_processes_preprocessing=4 num_processes_segmentation_export=4\n", "-npp=2", "num_processes_preprocessing=1 num_processes_segmentation_export=1\n"},
 		"a compiler for each core":   {strings.ReplaceAll(killed, "python", "cicc"), "MAX_JOBS=4", ""},
+		"a node that is full for an early Ray": {"ray.memory_monitor.RayOutOfMemoryError: More than 95% of the memory on node n1 is used (59.83 / 62.82 GB). The top 10 memory consumers are:\n", "memory=96 GiB", ""},
 		"nnU-Net's own default":      {"$ nvidia-smi\n" + strings.ReplaceAll(killed, "(python)", "(nnUNetv2_plan_a)"), "-np=2", ""},
 		"tensors of a conversion":    {"$ python convert_hf_to_gguf.py /m --outtype f16 --outfile m.gguf\n", "--use-temp-file=True", "$ python convert_hf_to_gguf.py /m --verbose\n"},
 		"every rank's whole model": {

@@ -113,7 +113,7 @@ var (
 	npu        = sign{patterns: []string{"npu.oom", "npu.oom_workspace", "npu.oom_rejected", "npu.oom_device"}, why: "the device is an NPU", not: "the device is no NPU"}
 	tpu        = sign{patterns: []string{"xla.hbm", "xla.tpu_allocate"}, why: "the accelerator is a TPU", not: "the accelerator is no TPU"}
 	rayMonitor = sign{
-		patterns: []string{"ray.memory_monitor", "ray.low_memory", "ray.memory_advice", "ray.raylet_sum", "ray.node_out_of_memory"},
+		patterns: []string{"ray.memory_monitor", "ray.low_memory", "ray.memory_advice", "ray.raylet_sum", "ray.node_out_of_memory", "ray.old_monitor"},
 		why:      "Ray's memory monitor ended the worker", not: "Ray's memory monitor said nothing",
 	}
 )
