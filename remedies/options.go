@@ -40,8 +40,12 @@ func withValues(options []option) []option {
 		return !slices.ContainsFunc(o.Changes, func(c Change) bool { return c.To != nil && c.Syntax != "words" })
 	}
 	unsure := func(o option) bool { return o.class == withoutValue && !bare(o) }
-	unset := func(c Change) bool { return c.To == nil && c.From != nil && isNone(*c.From) } // neither a value nor a step
-	out := slices.DeleteFunc(slices.Clone(options), func(o option) bool { return o.place > 0 && slices.ContainsFunc(o.Changes, unset) })
+	unset := func(c Change) bool { return c.To == nil && c.From != nil && (isNone(*c.From) || c.ComputedFrom == "") } // neither a value nor a step
+	valued := func(o option) bool { return slices.ContainsFunc(o.Changes, typed) }
+	vague := func(o option) bool { return len(o.Changes) == 0 && !o.supported && slices.Contains([]string{"workers", "malloc"}, o.lever) }
+	out := slices.DeleteFunc(slices.Clone(options), func(o option) bool {
+		return o.place > 0 && (slices.ContainsFunc(o.Changes, unset) || vague(o) && slices.ContainsFunc(options, valued)) // neither a value nor a sign in the log
+	})
 	for _, drop := range []struct {
 		what func(o option) bool
 		from int

@@ -83,10 +83,10 @@ func TestAModelsDefaultsForPipelinesAreNoSettings(t *testing.T) {
 	assert.Equal(t, int64(1024), n)
 }
 
-// TestASizeKeepsItsUnit halves sizes as LMCache writes them.
-func TestASizeKeepsItsUnit(t *testing.T) {
+// TestASizeIsHalvedWithoutItsUnit halves sizes of LMCache, which logs them in GB and reads a number.
+func TestASizeIsHalvedWithoutItsUnit(t *testing.T) {
 	t.Parallel()
-	for cur, want := range map[string]string{"200 GB": "100 GB", "5": "2", "1 GB": "", "auto": ""} {
+	for cur, want := range map[string]string{"200 GB": "100", "5": "2", "1 GB": "", "auto": ""} {
 		assert.Equal(t, want, halveSize(&paramQuery{p: &Parameter{}, cur: cur}).to, cur)
 	}
 }
