@@ -130,6 +130,14 @@ func TestForms(t *testing.T) {
 			want: []string{"pprint actor.a=1", "pprint actor.b=2", "pprint data.n=1"},
 		},
 		{
+			name: "pprint whose first line is missing keeps the paths of its parts",
+			log: " 'policy': {'train_micro_batch_size': 1,\n" +
+				"            'sequence_packing': {'enabled': True}}\n" +
+				"text\n" +
+				" 'metrics': {'train_micro_batch_size': 2}\n",
+			want: []string{"pprint policy.train_micro_batch_size=1", "pprint policy.sequence_packing.enabled=True"},
+		},
+		{
 			name: "foreign lines inside a dump are passed over",
 			log:  "{'a': {'b': 1,\nLoading checkpoint shards: 50%|##  | 1/2 [00:01<00:01]\n       'c': 2}}",
 			want: []string{"pprint a.b=1", "pprint a.c=2"},

@@ -238,7 +238,8 @@ func (r *Reader) startDict(text []byte) bool {
 		return false
 	}
 	label, ok := dictLabel(text[:at])
-	unknown := !ok && shortLabel(text[:at])
+	cut := cutKey(text[:at])
+	unknown := !ok && (cut != "" || shortLabel(text[:at]))
 	if !ok && !unknown {
 		return false
 	}
@@ -247,6 +248,10 @@ func (r *Reader) startDict(text []byte) bool {
 	}
 	d := newLiteral(Pprint, '}')
 	d.root, d.noLabel, d.unknownLabel = at, label == "" && !unknown, unknown
+	if cut != "" {
+		d.descend(cut)
+		d.stack[0].pathLen = len(d.path)
+	}
 	switch {
 	case label != "" && strings.HasSuffix(label, "non-default args"):
 		d.form = Engine
@@ -262,6 +267,20 @@ func (r *Reader) startDict(text []byte) bool {
 		r.keepOpen(d, text, ",{[(:'\"")
 	}
 	return true
+}
+
+// cutKey returns the key before a nested dict whose outer dict began in a line that is missing, as where only a part of what pprint
+// printed is quoted: ` 'policy': {'model_name': ...`. It is "" for other text and for reports.
+func cutKey(prefix []byte) string {
+	if len(prefix) == 0 || !ascii.IsBlank(prefix[0]) || len(prefix) > 48 {
+		return ""
+	}
+	key := bytes.TrimSpace(prefix)
+	n := stringEnd(key)
+	if n < 3 || string(key[n:]) != ":" || !isName(string(key[1:n-1])) || endsWithWord(string(key[1:n-1]), reportWords) {
+		return ""
+	}
+	return string(key[1 : n-1])
 }
 
 // inArgument reports whether the text before a dict is a command line up to a flag whose value it is: `ray job submit
