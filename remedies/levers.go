@@ -48,7 +48,8 @@ var levers = []lever{
 	{id: "accumulation", keys: []string{"=gradient_accumulation_steps"}, costs: "a smaller global batch, unless more GPUs make up for it", trains: true},
 	{id: "fsdp2", topics: []string{"fsdp2"}, costs: "other checkpoints", trains: true},
 	{id: "more-gpus", topics: []string{"more-gpus"}, keys: []string{"n_gpus_per_node"}, way: "up", costs: "more GPUs"},
-	{id: "train-tp", topics: []string{"train-tp", "tensor-parallel"}, keys: []string{"tensor_model_parallel_size", "pipeline_model_parallel_size"}, way: "up", costs: "more communication in every layer"},
+	{id: "train-tp", topics: []string{"train-tp", "tensor-parallel"}, keys: []string{"tensor_model_parallel_size"}, way: "up", costs: "more communication in every layer"},
+	{id: "train-pp", keys: []string{"pipeline_model_parallel_size", "pipeline_parallel_degree", "=pp_size"}, way: "up", costs: "GPUs wait for each other at the ends of a step"},
 	{id: "adapters", topics: []string{"quantization", "adapters"}, keys: []string{"lora_rank", "load_in_4bit", "load_in_8bit", "=use_peft", "=use_lora", "=enable_lora", "finetuning_type"}, way: "set", costs: "some quality: only adapters are trained, or the weights are quantized", trains: true},
 	{id: "fewer-adapters", topics: []string{"fewer-adapters"}, costs: "quality: the experts get no adapters", trains: true},
 	{id: "freeze", topics: []string{"frozen-layers"}, costs: "quality: the lower layers are not trained", trains: true},
@@ -146,10 +147,10 @@ var levers = []lever{
 // attacks maps causes to levers against them, best first (memory.md). For other causes and the unknown one, the items
 // themselves decide the order.
 var attacks = map[string][]string{
-	"states_too_big":         {"spread", "experts", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "smaller-model", "freeze", "more-gpus", "apart", "train-tp", "engine-tp", "engine-quantization", "engine-offload", "param-offload", "adapters", "fsdp2"},
+	"states_too_big":         {"spread", "experts", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "smaller-model", "freeze", "more-gpus", "apart", "train-tp", "train-pp", "engine-tp", "engine-quantization", "engine-offload", "param-offload", "adapters", "fsdp2"},
 	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
-	"not_sharded":            {"spread", "shard", "lazy-load", "optimizer-offload", "freeze", "more-gpus", "train-tp", "param-offload"},
-	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "shard", "freeze", "param-offload", "sub-group", "more-gpus", "apart", "train-tp", "adapters", "fsdp2"},
+	"not_sharded":            {"spread", "shard", "lazy-load", "optimizer-offload", "freeze", "more-gpus", "train-tp", "train-pp", "param-offload"},
+	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "shard", "freeze", "param-offload", "sub-group", "more-gpus", "apart", "train-tp", "train-pp", "adapters", "fsdp2"},
 	"activations":            {"no-grad", "recompute", "prealloc", "cache-offload", "pieces", "micro-batch", "token-budget", "dynamic-batch", "group", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "packing", "attention", "train-tp", "frames", "image-size", "freeze", "length"},
 	"attention_scores":       {"attention", "engine-multimodal", "recompute", "micro-batch", "sequence-parallel", "engine-chunk", "length"},
 	"logits":                 {"update", "eval-logits", "eval-batch", "pieces", "token-budget", "micro-batch", "fused-loss", "entropy", "dynamic-batch", "packing", "sequence-parallel", "train-tp", "length"},
@@ -219,7 +220,7 @@ var attacksThere = []attack{
 	{"states_too_big", "adapter_slots", []string{"adapter-slots", "engine-tp"}},
 	{"states_too_big", "stack:deepspeed/runtime/zero/stage", attacks["states_too_big"]}, // the optimizer's partitions, made at start-up
 	{"states_too_big", "colocate_policy_ref=true", []string{"apart", "param-offload", "optimizer-offload", "more-gpus"}},
-	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
+	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "draft", []string{"draft", "engine-tp", "engine-offload"}},
 	{"states_too_big", "unsharded", []string{"lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "param-offload", "adapters", "train-tp"}},
 	{"not_sharded", "whole_gradients", []string{"sync-gradients", "accumulation", "train-tp", "adapters"}},

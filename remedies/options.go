@@ -294,7 +294,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 }
 
 // dear lists the levers that take more GPUs or change what is trained. They do not come before cheaper ones if they fit.
-var dear = []string{"more-gpus", "apart", "engine-tp", "train-tp", "adapters"}
+var dear = []string{"more-gpus", "apart", "engine-tp", "train-tp", "train-pp", "adapters"}
 
 // withoutTrainersSettings reports whether a program may lack trainers' settings.
 func withoutTrainersSettings(ctx *Context) bool {

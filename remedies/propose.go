@@ -250,7 +250,7 @@ func usualStep(ctx *Context, p *Parameter) string {
 		return "to half of what it is now"
 	case name == "quarter":
 		return "to a quarter of what it is now"
-	case name == "double", p.Next == "ulysses", p.Next == "double_cp":
+	case name == "double", p.Next == "ulysses", p.Next == "double_degree":
 		return "to twice what it is now"
 	case p.Next == "raise_stage":
 		return "to 3, which also splits the parameters"

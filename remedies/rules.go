@@ -51,7 +51,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"offload_state":       offloadState,
 		"concurrency":         whole(concurrency),
 		"double_tp":           whole(doubleTP),
-		"double_cp":           whole(doubleCP),
+		"double_degree":       whole(doubleDegree),
 		"degree_left":         whole(degreeLeft),
 		"double":              double,
 		"allocation_tp":       allocationTP,

@@ -75,12 +75,30 @@ func tpForWeights(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s; over %d GPUs they take %.0f %% of each", how, to, 100*share*float64(n)/float64(to))}
 }
 
-// doubleCP doubles Megatron's context-parallel size: tensor, pipeline and context parallelism divide the world.
-func doubleCP(q *paramQuery, n int64) proposedValue {
-	replica := 2 * n
-	for _, key := range []string{"tensor_model_parallel_size", "pipeline_model_parallel_size"} {
-		if size, ok := q.settings.integer(key); ok && size > 0 && size < mostSize {
-			replica *= size
+// degrees lists how programs call the sizes that divide a trainer's GPUs besides data parallelism: Megatron, TorchTitan, Automodel.
+var degrees = [][]string{
+	{"tensor_model_parallel_size", "tensor_parallel_size", "tensor_parallel_degree", "tp_size"},
+	{"pipeline_model_parallel_size", "pipeline_parallel_size", "pipeline_parallel_degree", "pp_size"},
+	{"context_parallel_size", "sequence_parallel_size", "context_parallel_degree", "cp_size"},
+}
+
+// doubleDegree doubles one of these sizes. With those beside it in the configuration it must divide the GPUs; sizes of tensor
+// parallelism and Ulysses must divide the heads, too.
+func doubleDegree(q *paramQuery, n int64) proposedValue {
+	replica, last := 2*n, lastWord(q.p.Key)
+	path := plain(q.p.Key)[:len(plain(q.p.Key))-len(last)]
+	if heads, kv := q.heads(); containsAny(last, []string{"tensor", "tp_size", "ulysses"}) && !splits(2*n, heads, kv) {
+		return atBound("%s is %d, and the attention heads (%d, key-value %d) cannot be spread over %d GPUs", q.p.Key, n, heads, kv, 2*n)
+	}
+	for _, names := range degrees {
+		if slices.Contains(names, last) {
+			continue
+		}
+		for _, name := range names {
+			if size, ok := q.settings.integer(path + name); ok && size > 0 && size < mostSize {
+				replica *= size
+				break
+			}
 		}
 	}
 	if world, ok := q.gpus(); ok && world%replica != 0 {

@@ -52,6 +52,9 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"all GPUs are in other degrees": {titan(2, "parallelism.data_parallel_shard_degree", "1", "parallelism.tensor_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.shard", "leave no more of 2 GPUs"},
 		"GPUs are left to shard over":   {titan(16, "parallelism.data_parallel_shard_degree", "1", "parallelism.data_parallel_replicate_degree", "8", "parallelism.tensor_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.shard", ""},
 
+		"no GPUs are left for more context parallelism": {titan(8, "parallelism.tensor_parallel_degree", "4", "parallelism.context_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.context", "8 GPUs cannot be divided by 16"},
+		"GPUs are left for more of it":                  {titan(16, "parallelism.tensor_parallel_degree", "4", "parallelism.context_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.context", ""},
+
 		"weights are sent before the first step": {slime, collective(updates), "slime.max-tokens-per-gpu", "no step has run yet"},
 		"after steps, whose memory is cached":    {later, collective(updates), "slime.max-tokens-per-gpu", ""},
 		"in a step":                              {slime, collective("/r/model.py|train_one_step|finalize_model_grads("), "slime.max-tokens-per-gpu", ""},
