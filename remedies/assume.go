@@ -22,6 +22,9 @@ func (c *change) assume(ctx *Context, names *naming) {
 	if n, ok := tokensAsked(ctx); ok && strings.HasPrefix(p.Next, "budget_") {
 		now, from = itoa(n), fmt.Sprintf("the failed micro-batch had about %s tokens: ", memory.Thousands(n))
 	}
+	if n, ok := packedDefault(ctx); ok && p.Next == "budget_packed" {
+		now, from = itoa(n), "sequence length x micro-batch by default: "
+	}
 	if n, ok := cacheLength(ctx); ok && p.Next == "halve" && slices.Contains([]string{"max_seq_len", "max_model_len", "context_length"}, lastWord(p.Key)) {
 		now, from = itoa(n), fmt.Sprintf("the cache was made for %s tokens: ", memory.Thousands(n))
 	}
@@ -36,7 +39,7 @@ func (c *change) assume(ctx *Context, names *naming) {
 	if f, ok := parseNumber(now); ok && f > sharedShare && p.Next == "share_down" && !names.defaults && !ofWhatIsFree(p.Key) && !shownWhole(ctx) {
 		now, from = fraction(sharedShare), "the log does not show it, and trainers beside an engine give it about half: "
 	}
-	if _, ok := parseNumber(now); !ok && (now == "" || !names.defaults) {
+	if _, ok := parseNumber(now); !ok && (now == "" || !names.defaults) && (p.Next != "chunk" || !isNone(now)) {
 		c.leastValue(ctx)
 		return
 	}
@@ -48,13 +51,20 @@ func (c *change) assume(ctx *Context, names *naming) {
 		if inForce {
 			c.From, c.assumed = &p.Default, false
 		}
-	case v.bound != "" && (inForce || names.defaults && p.Next == "share_up"):
+	case v.bound != "" && (inForce || p.Next == "budget_packed" || names.defaults && p.Next == "share_up"):
 		c.satisfied = v.bound + ", by default"
 	}
 }
 
 // recentDefault follows a default that the run's unknown version may not have.
 const recentDefault = " by default in recent versions: "
+
+// packedDefault returns how many tokens NeMo-RL packs into a micro-batch unless a setting says otherwise.
+func packedDefault(ctx *Context) (int64, bool) {
+	length, ok1 := ctx.settings.integer("policy.max_total_sequence_length")
+	samples, ok2 := ctx.settings.integer("policy.train_micro_batch_size")
+	return length * samples, ok1 && ok2 && samples > 0 && samples < mostSamples && length < mostTokens
+}
 
 // cacheLength returns for how many tokens the cache was made, if the size of the request shows that.
 func cacheLength(ctx *Context) (int64, bool) {

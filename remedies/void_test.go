@@ -121,6 +121,9 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 	t.Parallel()
 	saving := &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Phase: "checkpoint", Verdict: classifier.Memory}
 	long := []string{"sequence_len", "2048", "trl.max_completion_length", "2048"}
+	nemo := func(pairs ...string) *classifier.Run {
+		return run("nemo_rl", append(pairs, "policy.max_total_sequence_length", "8192", "policy.sequence_packing.enabled", "True")...)
+	}
 	flex := with(gpuOOM("forward"), func(r *classifier.Root) {
 		r.Trace = frames("/x/torch/_higher_order_ops/flex_attention.py|math_attention|scores.softmax(dim=-1)")
 	})
@@ -130,17 +133,19 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		id, key string
 		want    string // "-" where it is no lever
 	}{
-		"GRPO's samples":                   {run("axolotl", append(long, "rl", "grpo")...), gpuOOM("forward"), "axolotl.length", "trl.max_completion_length", "1024"},
-		"GRPO, rows of fine-tuning":        {run("axolotl", append(long, "rl", "grpo")...), gpuOOM("forward"), "axolotl.length", "sequence_len", "-"},
-		"fine-tuning":                      {run("axolotl", long...), gpuOOM("forward"), "axolotl.length", "sequence_len", "1024"},
-		"GRPO's loss":                      {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "trl.use_liger_loss", "true"},
-		"GRPO, fine-tuning's loss":         {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "-"},
-		"fine-tuning's loss":               {run("axolotl"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "true"},
-		"flex_attention within a compiler": {run("axolotl", "torch_compile", "true"), flex, "axolotl.flex", "torch_compile", "false"},
-		"adapters, saved with the model":   {run("torchtune", "save_adapter_weights_only", "false", "low_cpu_ram", "false", "model.lora_rank", "8"), saving, "torchtune.async-save", "save_adapter_weights_only", "true"},
-		"no adapters to save alone":        {run("torchtune", "save_adapter_weights_only", "false", "low_cpu_ram", "false"), saving, "torchtune.async-save", "save_adapter_weights_only", "-"},
-		"on a host with little memory":     {run("torchtune", "low_cpu_ram", "false"), saving, "torchtune.async-save", "low_cpu_ram", "true"},
-		"a recipe without the switch":      {run("torchtune"), saving, "torchtune.async-save", "low_cpu_ram", "-"},
+		"GRPO's samples":                    {run("axolotl", append(long, "rl", "grpo")...), gpuOOM("forward"), "axolotl.length", "trl.max_completion_length", "1024"},
+		"GRPO, rows of fine-tuning":         {run("axolotl", append(long, "rl", "grpo")...), gpuOOM("forward"), "axolotl.length", "sequence_len", "-"},
+		"fine-tuning":                       {run("axolotl", long...), gpuOOM("forward"), "axolotl.length", "sequence_len", "1024"},
+		"GRPO's loss":                       {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "trl.use_liger_loss", "true"},
+		"GRPO, fine-tuning's loss":          {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "-"},
+		"fine-tuning's loss":                {run("axolotl"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "true"},
+		"flex_attention within a compiler":  {run("axolotl", "torch_compile", "true"), flex, "axolotl.flex", "torch_compile", "false"},
+		"adapters, saved with the model":    {run("torchtune", "save_adapter_weights_only", "false", "low_cpu_ram", "false", "model.lora_rank", "8"), saving, "torchtune.async-save", "save_adapter_weights_only", "true"},
+		"no adapters to save alone":         {run("torchtune", "save_adapter_weights_only", "false", "low_cpu_ram", "false"), saving, "torchtune.async-save", "save_adapter_weights_only", "-"},
+		"on a host with little memory":      {run("torchtune", "low_cpu_ram", "false"), saving, "torchtune.async-save", "low_cpu_ram", "true"},
+		"packing by default, of one sample": {nemo("policy.train_micro_batch_size", "1"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "-"},
+		"packing by default, of more":       {nemo("policy.train_micro_batch_size", "4"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "21504"},
+		"a recipe without the switch":       {run("torchtune"), saving, "torchtune.async-save", "low_cpu_ram", "-"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
