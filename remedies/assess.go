@@ -149,6 +149,9 @@ var splitTopics = []string{"zero-stage", "train-tp", "tensor-parallel", "ulysses
 
 // ruledOut returns why an item cannot help, or "" if nothing rules it out.
 func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
+	if len(changes) == 0 && len(it.Parameters) > 0 && programOf(ctx.run).ID == "verl" && finetunes(ctx) {
+		return "no setting of fine-tuning"
+	}
 	if done := satisfied(changes); len(done) > 0 && len(done) == len(changes) {
 		return strings.Join(done, "; ")
 	}

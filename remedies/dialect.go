@@ -8,23 +8,37 @@ import (
 )
 
 // engineForm is a program's form of its engine's flags: a prefix, and a dash or an underscore between words. Programs without a
-// prefix take only the flags in their own guides. A value that the engine itself computed is then an argument in their code.
-type engineForm struct{ prefix, joint, syntax string }
+// prefix take only the flags in their own guides. A value that the engine itself computed is then an argument in their code. What a
+// program has a key of its own for, below own, must not come in both places.
+type engineForm struct {
+	prefix, joint, syntax string
+	own                   string
+	names                 []string
+}
 
 // engineFlags maps programs to the form of settings that they hand to their engine as they are.
 var engineFlags = map[string]engineForm{
-	"slime":    {"--sglang-", "-", "flag"},
-	"relax":    {"--sglang-", "-", "flag"},
-	"areal":    {"{engine}.", "_", "yaml"},
-	"swift":    {"--vllm_", "_", "flag"},
-	"trl":      {"", "_", "python"},
-	"openrlhf": {"", "_", "python"},
-	"unsloth":  {"", "_", "python"},
-	"verl":     {"actor_rollout_ref.rollout.", "_", "hydra"},
-	"easyr1":   {"worker.rollout.", "_", "yaml"},
-	"roll":     {"actor_infer.strategy_args.strategy_config.", "_", "yaml"},
-	"nemo_rl":  {"policy.generation.vllm_kwargs.", "_", "hydra"},
-	"skyrl":    {"generator.inference_engine.engine_init_kwargs.", "_", "hydra"},
+	"slime":    {prefix: "--sglang-", joint: "-", syntax: "flag"},
+	"relax":    {prefix: "--sglang-", joint: "-", syntax: "flag"},
+	"areal":    {prefix: "{engine}.", joint: "_", syntax: "yaml"},
+	"swift":    {prefix: "--vllm_", joint: "_", syntax: "flag"},
+	"trl":      {joint: "_", syntax: "python"},
+	"openrlhf": {joint: "_", syntax: "python"},
+	"unsloth":  {joint: "_", syntax: "python"},
+	"verl": {
+		"actor_rollout_ref.rollout.engine_kwargs.{engine}.", "_", "hydra", "actor_rollout_ref.rollout.",
+		[]string{"gpu_memory_utilization", "enforce_eager", "max_model_len", "max_num_batched_tokens", "max_num_seqs"},
+	}, // trainer/config/rollout/rollout.yaml
+	"easyr1": {"", "_", "yaml", "worker.rollout.", []string{"gpu_memory_utilization", "enforce_eager", "max_model_len", "max_num_batched_tokens", "tensor_parallel_size"}}, // workers/rollout/config.py
+	"roll":   {prefix: "actor_infer.strategy_args.strategy_config.", joint: "_", syntax: "yaml"},
+	"nemo_rl": {
+		"policy.generation.vllm_kwargs.", "_", "hydra", "policy.generation.vllm_cfg.",
+		[]string{"gpu_memory_utilization", "enforce_eager", "max_model_len", "kv_cache_dtype", "tensor_parallel_size", "pipeline_parallel_size"},
+	}, // models/generation/vllm/vllm_worker.py
+	"skyrl": {
+		"generator.inference_engine.engine_init_kwargs.", "_", "hydra", "generator.inference_engine.",
+		[]string{"gpu_memory_utilization", "enforce_eager", "max_num_batched_tokens", "max_num_seqs", "tensor_parallel_size"},
+	}, // config/config.py
 }
 
 // inProgramsWords rewrites changes from an engine's guide in the form of the program that runs the engine, and leaves out those
@@ -39,26 +53,50 @@ func inProgramsWords(ctx *Context, guide string, changes []change) []change {
 	if ownVLLM(ctx) {
 		return asArguments(changes)
 	}
+	if program.ID == "verl" && finetunes(ctx) {
+		return asFinetuning(ctx, changes)
+	}
 	if !known || !engine.Is(classifier.Engine) || program.ID == guide {
 		return changes
 	}
 	var out []change
 	for _, c := range changes {
-		name, isFlag := strings.CutPrefix(c.Key, "--")
-		switch {
-		case !isFlag || words.prefix != "" && strings.HasPrefix(c.Key, words.prefix):
-		case words.prefix == "" && c.parameter.Next != "fit_length":
-			continue
-		default:
-			c.Key = words.prefix + strings.NewReplacer("-", words.joint, "_", words.joint).Replace(name)
-			c.Syntax = words.syntax
+		if c, ok := words.write(ctx, c); ok {
+			out = append(out, c)
 		}
-		if c.To != nil && c.Snippet != "" {
-			c.Snippet = snippet(&c.Change, false)
-		}
-		out = append(out, c)
 	}
 	return out
+}
+
+// write returns a change of an engine's setting in the program's words. The second result is false if it has none.
+func (f *engineForm) write(ctx *Context, c change) (change, bool) {
+	name, isFlag := strings.CutPrefix(c.Key, "--")
+	printed := c.From != nil && c.Syntax != "env" && !strings.Contains(c.Key, ".") // as the engine itself prints it
+	last := plain(lastWord(c.Key))
+	switch {
+	case slices.Contains(f.names, last):
+		c.Key, c.Syntax = f.own+last, f.syntax
+	case !isFlag && (!printed || f.prefix == "") || f.prefix != "" && strings.HasPrefix(c.Key, f.prefix):
+	case f.prefix == "" && c.parameter.Next != "fit_length":
+		return c, false
+	default:
+		c.Key, c.Syntax = f.prefix+strings.NewReplacer("-", f.joint, "_", f.joint).Replace(name), f.syntax
+	}
+	return c.renamed(ctx)
+}
+
+// renamed completes a change whose key is another one now, with the run's value of it.
+func (c change) renamed(ctx *Context) (change, bool) {
+	if now, ok := ctx.settings.find(c.Key, false); ok && c.From == nil && !isNone(now.value.Value) {
+		p := *c.parameter
+		p.Key, p.Surface, p.Spellings = c.Key, c.Syntax, nil
+		c, ok = proposeChange(ctx, &naming{lastWords: map[string]int{}}, &p)
+		return c, ok
+	}
+	if c.To != nil && c.Snippet != "" {
+		c.Snippet = snippet(&c.Change, strings.Contains(c.Key, "_kwargs.") && c.From == nil)
+	}
+	return c, true
 }
 
 // asModelArgs writes an engine's flags as lm-eval hands them on: in the list of one flag.
@@ -84,6 +122,36 @@ func asArguments(changes []change) []change {
 		c.Key, c.Syntax = strings.ReplaceAll(name, "-", "_"), "python"
 		if c.To != nil && c.Snippet != "" {
 			c.Snippet = snippet(&c.Change, false)
+		}
+	}
+	return out
+}
+
+// finetunes reports whether a run of verl is one of its trainer for fine-tuning, whose configuration is another one.
+func finetunes(ctx *Context) bool {
+	return ctx.passesThrough("sft_trainer") || ctx.settings.has("data.micro_batch_size_per_gpu") || ctx.settings.has("model.partial_pretrain")
+}
+
+// finetuningWords maps how keys of verl's configuration for reinforcement learning begin to how those for fine-tuning do
+// (trainer/config/sft_trainer_engine.yaml). It has no rollout, reference or critic.
+var finetuningWords = [][2]string{{"actor_rollout_ref.model.", "model."}, {"actor_rollout_ref.actor.fsdp_config.", "engine."}, {"actor_rollout_ref.actor.megatron.", "engine."}, {"actor_rollout_ref.actor.ppo_max_token_len_per_gpu", "data.max_token_len_per_gpu"}, {"actor_rollout_ref.actor.use_dynamic_bsz", "data.use_dynamic_bsz"}}
+
+// asFinetuning writes changes with those keys, and leaves out the others.
+func asFinetuning(ctx *Context, changes []change) []change {
+	var out []change
+	for _, c := range changes {
+		for _, w := range finetuningWords {
+			if rest, ok := strings.CutPrefix(c.Key, w[0]); ok {
+				c.Key = w[1] + rest
+			}
+		}
+		first := ctx.settings.has("model.partial_pretrain") || ctx.passesThrough("fsdp_sft_trainer") // sft_trainer.yaml, which has less
+		if strings.HasPrefix(c.Key, "actor_rollout_ref.") || strings.HasPrefix(c.Key, "critic.") ||
+			first && (strings.HasPrefix(c.Key, "engine.") || strings.HasPrefix(c.Key, "model.") && c.Key != "model.enable_gradient_checkpointing" && c.Key != "model.use_liger") {
+			continue
+		}
+		if c, ok := c.renamed(ctx); ok {
+			out = append(out, c)
 		}
 	}
 	return out

@@ -34,6 +34,9 @@ func doubleTP(q *paramQuery, n int64) proposedValue {
 		return atBound("%s is %d, as many GPUs as a node has", q.p.Key, n)
 	}
 	per, ok := q.gpusPerNode()
+	if !ok && n > 8 {
+		return atBound("%s is %d, more GPUs than most nodes have", q.p.Key, n)
+	}
 	if !ok {
 		return tpForWeights(q, n)
 	}
@@ -129,6 +132,9 @@ func degreeLeft(q *paramQuery, n int64) proposedValue {
 func ulysses(q *paramQuery, n int64) proposedValue {
 	heads, kv := q.heads()
 	world, ok := q.trainers()
+	if ok && heads == 0 && n == 1 && world > 0 && world%2 == 0 {
+		return proposedValue{to: "2", how: "2 x 1; check that it divides the model's attention heads"}
+	}
 	if !ok || heads == 0 {
 		return proposedValue{}
 	}

@@ -41,6 +41,9 @@ func budgetVerl(q *paramQuery, n int64) proposedValue {
 func (q *paramQuery) verlBound() (low int64, how string, ok bool) {
 	prompt, ok1 := q.settings.integer("data.max_prompt_length", "actor_rollout_ref.rollout.prompt_length")
 	answer, ok2 := q.settings.integer("data.max_response_length", "actor_rollout_ref.rollout.response_length")
+	if length, ok := q.settings.integer("data.max_length"); ok && !ok1 && !ok2 { // of fine-tuning
+		return length, "data.max_length", true
+	}
 	if !ok1 || !ok2 {
 		return 0, "", false
 	}

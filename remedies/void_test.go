@@ -28,6 +28,11 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		r.Application, r.WorldSize = "torchtitan", &world
 		return r
 	}
+	engine := func(name string) *classifier.Run {
+		r := run("verl", "actor_rollout_ref.rollout.enforce_eager", "False")
+		r.Engine = name
+		return r
+	}
 	for name, c := range map[string]struct {
 		run *classifier.Run
 		in  *classifier.Incident
@@ -51,6 +56,9 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 
 		"all GPUs are in other degrees": {titan(2, "parallelism.data_parallel_shard_degree", "1", "parallelism.tensor_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.shard", "leave no more of 2 GPUs"},
 		"GPUs are left to shard over":   {titan(16, "parallelism.data_parallel_shard_degree", "1", "parallelism.data_parallel_replicate_degree", "8", "parallelism.tensor_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.shard", ""},
+
+		"vLLM's graphs by size, under verl": {engine("vllm"), gpuOOM("rollout"), "verl.rollout.capture-sizes", ""},
+		"SGLang's":                          {engine("sglang"), gpuOOM("rollout"), "verl.rollout.capture-sizes", "the engine is sglang"},
 
 		"no GPUs are left for more context parallelism": {titan(8, "parallelism.tensor_parallel_degree", "4", "parallelism.context_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.context", "8 GPUs cannot be divided by 16"},
 		"GPUs are left for more of it":                  {titan(16, "parallelism.tensor_parallel_degree", "4", "parallelism.context_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.context", ""},
@@ -133,19 +141,23 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		id, key string
 		want    string // "-" where it is no lever
 	}{
-		"GRPO's samples":                    {run("axolotl", append(long, "rl", "grpo")...), gpuOOM("forward"), "axolotl.length", "trl.max_completion_length", "1024"},
-		"GRPO, rows of fine-tuning":         {run("axolotl", append(long, "rl", "grpo")...), gpuOOM("forward"), "axolotl.length", "sequence_len", "-"},
-		"fine-tuning":                       {run("axolotl", long...), gpuOOM("forward"), "axolotl.length", "sequence_len", "1024"},
-		"GRPO's loss":                       {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "trl.use_liger_loss", "true"},
-		"GRPO, fine-tuning's loss":          {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "-"},
-		"fine-tuning's loss":                {run("axolotl"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "true"},
-		"flex_attention within a compiler":  {run("axolotl", "torch_compile", "true"), flex, "axolotl.flex", "torch_compile", "false"},
-		"adapters, saved with the model":    {run("torchtune", "save_adapter_weights_only", "false", "low_cpu_ram", "false", "model.lora_rank", "8"), saving, "torchtune.async-save", "save_adapter_weights_only", "true"},
-		"no adapters to save alone":         {run("torchtune", "save_adapter_weights_only", "false", "low_cpu_ram", "false"), saving, "torchtune.async-save", "save_adapter_weights_only", "-"},
-		"on a host with little memory":      {run("torchtune", "low_cpu_ram", "false"), saving, "torchtune.async-save", "low_cpu_ram", "true"},
-		"packing by default, of one sample": {nemo("policy.train_micro_batch_size", "1"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "-"},
-		"packing by default, of more":       {nemo("policy.train_micro_batch_size", "4"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "21504"},
-		"a recipe without the switch":       {run("torchtune"), saving, "torchtune.async-save", "low_cpu_ram", "-"},
+		"GRPO's samples":                         {run("axolotl", append(long, "rl", "grpo")...), gpuOOM("forward"), "axolotl.length", "trl.max_completion_length", "1024"},
+		"GRPO, rows of fine-tuning":              {run("axolotl", append(long, "rl", "grpo")...), gpuOOM("forward"), "axolotl.length", "sequence_len", "-"},
+		"fine-tuning":                            {run("axolotl", long...), gpuOOM("forward"), "axolotl.length", "sequence_len", "1024"},
+		"GRPO's loss":                            {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "trl.use_liger_loss", "true"},
+		"GRPO, fine-tuning's loss":               {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "-"},
+		"fine-tuning's loss":                     {run("axolotl"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "true"},
+		"flex_attention within a compiler":       {run("axolotl", "torch_compile", "true"), flex, "axolotl.flex", "torch_compile", "false"},
+		"adapters, saved with the model":         {run("torchtune", "save_adapter_weights_only", "false", "low_cpu_ram", "false", "model.lora_rank", "8"), saving, "torchtune.async-save", "save_adapter_weights_only", "true"},
+		"no adapters to save alone":              {run("torchtune", "save_adapter_weights_only", "false", "low_cpu_ram", "false"), saving, "torchtune.async-save", "save_adapter_weights_only", "-"},
+		"on a host with little memory":           {run("torchtune", "low_cpu_ram", "false"), saving, "torchtune.async-save", "low_cpu_ram", "true"},
+		"verl, reinforcement learning":           {run("verl", "actor_rollout_ref.rollout.name", "vllm"), gpuOOM("backward"), "verl.fused-kernels", "actor_rollout_ref.model.use_fused_kernels", "True"},
+		"verl, fine-tuning":                      {run("verl", "data.micro_batch_size_per_gpu", "8"), gpuOOM("backward"), "verl.fused-kernels", "model.use_fused_kernels", "True"},
+		"verl, its first trainer for that":       {run("verl", "data.micro_batch_size_per_gpu", "8", "model.partial_pretrain", "q"), gpuOOM("backward"), "verl.fused-kernels", "model.use_fused_kernels", "-"},
+		"verl, the longest sample of the budget": {run("verl", "data.max_token_len_per_gpu", "40960", "data.use_dynamic_bsz", "True", "data.max_length", "30720"), gpuOOM("backward"), "verl.actor.max-token-len", "data.max_token_len_per_gpu", "30720"},
+		"packing by default, of one sample":      {nemo("policy.train_micro_batch_size", "1"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "-"},
+		"packing by default, of more":            {nemo("policy.train_micro_batch_size", "4"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "21504"},
+		"a recipe without the switch":            {run("torchtune"), saving, "torchtune.async-save", "low_cpu_ram", "-"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
