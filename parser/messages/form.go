@@ -34,8 +34,8 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.comment",
-			Requires: []string{"// ", "//! ", "/*", "<!--", "{#", ";; ", "# "},
-			Expr:     inSource + `(?://[/!]? |/\*|<!--|\{#|;; |#{1,6} .{0,400}?(?:` + oomWords + `|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|sending SIG(?:TERM|KILL)))|(?:\S[^#]{0,400}?[=(){};](?>[^#]{0,200})(?<=[ \t])#(?! Calls into the C\+\+ engine)|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|out of memory)`,
+			Requires: []string{"// ", "//! ", "/*", "<!--", "{#", ";; ", "# ", "* Exc", "REM "},
+			Expr:     inSource + `(?://[/!]? |/\*|<!--|REM |\{#|;; |#{1,6} .{0,400}?(?:` + oomWords + `|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:\S[^#]{0,400}?[=(){};](?>[^#]{0,200})(?<=[ \t])#(?! Calls into the C\+\+ engine)|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|out of memory)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
@@ -47,6 +47,9 @@ func formVetoes() []pattern.Pattern {
 				"    x = f(y)  # RuntimeError: CUDA error: out of memory",
 				"export FI_EFA_USE_HUGE_PAGE=0    # else os.fork() causes OSError: Cannot allocate memory",
 				`    # "Out of GPU memory trying to allocate 127.781 TiB".`,
+				"# RuntimeError: DataLoader worker (pid 2226) is killed by signal: Bus error.",
+				`     * Exception in thread "main" java.lang.OutOfMemoryError: Java heap space`,
+				"REM                (cudaMalloc failed: out of memory), having loaded with only",
 			),
 			NoMatch: []string{
 				"export job 7   # 3 failed: RuntimeError: CUDA error: out of memory",
@@ -59,8 +62,8 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.code",
-			Requires: []string{"raise ", "except", "if ", "if(", "then", "while ", "with ", "case ", "assert", "EXPECT", "ASSERT", "REQUIRE", "CHECK", `and "`, `or "`, "and '", "or '", `",`, `: "`, "throw", "catch", "INSERT INTO ", "insert into ", "local ", "console.", "def ", "return", "#define ", "echo ", "grep ", "rg ", "sed ", "awk ", "let ", "const ", "var ", "static ", "pub ", "auto ", "char ", "tring ", "print", "puts(", "rror(", "anic(", "atal(", "ail(", "arn(", `("`, "('", `="`, "='", `= "`, "= '", "= r", "= f", "= b", "= u"},
-			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|(?:and|or) (?:not )?["'].{1,200}["'] (?:not )?in \w|assert (?:not )?\w[\w.]{0,60}[(\[]|(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\w{1,30})?\(|[A-Z]\w{0,40}:\s{1,40}"[^"]{0,400}",\s*$|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new )?(?:\w[\w:.]{1,80})?\(|(?:INSERT INTO|insert into) \w|local \w{1,40} = ["']|console\.\w{1,20}\(|\S.{1,200}\{ ?(?:return|throw|panic|raise)\b.{1,300}\}\s*$|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
+			Requires: []string{"raise ", "except", "if ", "if(", "then", "while ", "with ", "case ", "assert", "EXPECT", "ASSERT", "REQUIRE", "CHECK", `and "`, `or "`, "and '", "or '", `",`, `: "`, "throw", "catch", "INSERT INTO ", "insert into ", "local ", "console.", "def ", "expect(", "let(:", ").", "return", "#define ", "echo ", "grep ", "rg ", "sed ", "awk ", "let ", "const ", "var ", "static ", "pub ", "auto ", "char ", "tring ", "print", "puts(", "rror(", "anic(", "atal(", "ail(", "arn(", `("`, "('", `="`, "='", `= "`, "= '", "= r", "= f", "= b", "= u"},
+			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|expect\(|let\(:|\(.{1,80}\)\.\w{1,40}\(["']|(?:and|or) (?:not )?["'].{1,200}["'] (?:not )?in \w|assert (?:not )?\w[\w.]{0,60}[(\[]|(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\w{1,30})?\(|[A-Z]\w{0,40}:\s{1,40}"[^"]{0,400}",\s*$|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new )?(?:\w[\w:.]{1,80})?\(|(?:INSERT INTO|insert into) \w|local \w{1,40} = ["']|console\.\w{1,20}\(|\S.{1,200}\{ ?(?:return|throw|panic|raise)\b.{1,300}\}\s*$|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
 				`|\#define |(?:echo|grep|rg|sed|awk) +(?:-\w|["'])|(?:let|const|var|static|pub|auto|char|string|String)\b.{1,200}=|[A-Z][A-Z0-9_]{2,40} ?= ?[rfbu]{0,2}["']|(?:f?printf|print|puts|error|panic|fatal|fail|warn)\(["'])` +
 				`|` + inSource + `(?!(?:\w{1,40} ?= ?)?torch\.(?:cuda\.)?OutOfMemoryError\(["']CUDA out of memory\. Tried to allocate \d+\.\d\d .{0,800}\)\s*$)(?:[\w.*, ]{1,60} :?= )?(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\((?:.{0,20}["'(]|[^()"']{1,40}")|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)|^[+-]?\t{1,4}\w{1,60}\s*:?= ".{0,400}"\s*$|` + inSource + `\{"[^"]{1,400}", .{1,200}\},\s*$|` + inSource + `[A-Z][A-Z0-9_]{3,60}\(.{1,400}\s\\\s*$|` + inSource + `[a-z]\w{0,60}\("[^"]{1,400}"\s*$`,
 			Veto: true, Source: "statements of Python, C, C++, Go, Rust, JavaScript, shell: their keywords, calls and ends",
@@ -80,6 +83,8 @@ func formVetoes() []pattern.Pattern {
 				`		malloc_write("<jemalloc>: Cannot allocate memory for "`,
 				`		{"cudaMalloc failed: out of memory", true},`,
 				"    throw new Error('CUDA error: out of memory');",
+				`    (job_dir / "slurm-700.log").write_text("loading\nslurmstepd: error: Detected 1 oom_kill event in StepId=700.batch."`,
+				`    let(:log) { "RuntimeError: CUDA error: out of memory" }`,
 				`	if ret == nvml.Bad { return fmt.Errorf("CUDA error: out of memory") }`,
 				`local s = "CUDA error: out of memory"`,
 				"INSERT INTO logs VALUES (1, 'RuntimeError: CUDA error: out of memory');",
@@ -153,12 +158,12 @@ func formVetoes() []pattern.Pattern {
 			Requires: []string{"ERROR_OUT_OF_", "MemoryAllocation", "ErrorOutOfMemory", "ALLOC_FAILED", "ALLOCATION_FAILED", "memory_error"},
 			Expr: inSource + `(?:(?:\w{1,60}(?:\.|::)){0,6}(?:[rfbu]?["'])?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?[rfbu]?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,:]|;)|\|.{0,60}` + statusName + ` ?=>)` +
 				`|[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|` + statusName + ` ?[=!]=|\(` + statusName + `(?::=|[,)][^"]{0,200};\s*$)|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `;)|^\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `\s*$|` + statusName + `["']?, ?["']?` + statusName + `|` + statusName + ` (?:errors?|occurr?\w{1,4})\b|` + statusName + "[\"'`]? is (?:returned|thrown|raised)\\b" +
-				`|^[+-]?\s{0,40}\*\s{1,8}` + statusName + `(?:\s*$|,)|\b[a-z]{2,6}(?:Success|Error[A-Z]\w{1,40}), ` + statusName + `|` + statusName + `, [a-z]{2,6}Error[A-Z]\w|[(\[]` + statusName + `,\s*$|#` + statusName + "|[`*_]{1,4}" + statusName + "[`*_]{1,4}\\s{0,80}\\|",
+				`|^[+-]?\s{0,40}\*\s{1,8}` + statusName + `(?:\s*$|,)|\b[a-z]{2,6}(?:Success|Error[A-Z]\w{1,40}), ` + statusName + `|` + statusName + `, [a-z]{2,6}Error[A-Z]\w|[(\[]` + statusName + `,\s*$|#` + statusName + `|^\s{0,40}[A-Z]{4,12} :: ` + statusName + "|[`*_]{1,4}" + statusName + "[`*_]{1,4}\\s{0,80}\\|",
 			Veto: true, Source: "tables, comparisons and declarations of a status",
 			Match: lines("        case CUBLAS_STATUS_ALLOC_FAILED:", "    CUFFT_ALLOC_FAILED = 2,", `        ffi::cublasStatus_t::CUBLAS_STATUS_ALLOC_FAILED => panic!("alloc failed"),`, "    2: b'HIPSPARSE_STATUS_ALLOC_FAILED',", "names: dict[int, str] = {(CUDA_SUCCESS:=0): 'CUDA_SUCCESS', (CUDA_ERROR_OUT_OF_MEMORY:=2): 'CUDA_ERROR_OUT_OF_MEMORY'}", "    return cudaErrorMemoryAllocation;", "* Clear sticky cudaErrorMemoryAllocation errors",
 				`             ("hipErrorMemoryAllocation", CONV_TYPE, API_DRIVER),`, "  oom_code = binding.CUresult.CUDA_ERROR_OUT_OF_MEMORY", "  RMM_ERROR_OUT_OF_MEMORY,    //< no more memory",
 				"    if (cudaErrorMemoryAllocation == error) {", "    TRY_ALLOC(cudaErrorMemoryAllocation, 2048);",
-				"        b'HIPSPARSE_STATUS_ALLOC_FAILED',", " * @returns #hipErrorLaunchFailure, #hipErrorOutOfMemory", "- * hipErrorOutOfMemory, hipErrorNotInitialized", " * @returns hipSuccess, hipErrorOutOfMemory", "|   2 |*`CUDA_ERROR_OUT_OF_MEMORY`*    |*`hipErrorOutOfMemory`*   |", "    retry_if(res) = res in (CUFFT_ALLOC_FAILED,", "     * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", " * Defaults to throwing bad_alloc, but when `cudaErrorMemoryAllocation` is returned,"),
+				"        b'HIPSPARSE_STATUS_ALLOC_FAILED',", " * @returns #hipErrorLaunchFailure, #hipErrorOutOfMemory", "- * hipErrorOutOfMemory, hipErrorNotInitialized", " * @returns hipSuccess, hipErrorOutOfMemory", "|   2 |*`CUDA_ERROR_OUT_OF_MEMORY`*    |*`hipErrorOutOfMemory`*   |", "    retry_if(res) = res in (CUFFT_ALLOC_FAILED,", "     * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", "         ENUMERATOR :: CUBLAS_STATUS_ALLOC_FAILED     = 3", " * Defaults to throwing bad_alloc, but when `cudaErrorMemoryAllocation` is returned,"),
 			NoMatch: []string{
 				"numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY",
 				"cupy.cuda.runtime.CUDARuntimeError: cudaErrorMemoryAllocation: out of memory",
@@ -207,25 +212,49 @@ func formVetoes() []pattern.Pattern {
 		},
 
 		{
+			Name:     "veto.inline",
+			Requires: []string{"`", "](http", "msgid ", "$("},
+			Expr: "^(?:[^`]{0,2000}`[^`]{0,400}`){0,20}[^`]{0,2000}`[^`]{0,200}(?:" + oomWords + "|cudaMalloc failed|\\boom_kill event|OOMKill(?:ed|ing)\\b|Killed process|DataLoader worker \\(pid|Java heap space)(?!.{0,90}\\. Tried to allocate \\d)[^`]{0,200}`" +
+				`|\[(?:[^\[\]]|\[Errno \d{1,3}\]){0,200}` + oomWords + `(?:[^\[\]]|\[Errno \d{1,3}\]){0,200}\]\(https?://|^msgid "|^[a-z]\w{1,40} \$\(\(.{1,80}\)\) "`,
+			Veto: true, Source: "a message within a sentence of Markdown: in a span of code, as the text of a link; a text to translate of gettext; a script's call",
+			Match: lines(
+				"- Getting the error `OSError: [Errno 12] Cannot allocate memory` during `data.load()`",
+				"Server fails with `cudaMalloc failed: out of memory` or",
+				"- Log shows: `slurmstepd: error: Detected 1 oom_kill event in StepId=23.batch`",
+				"a restart with `Last State: Terminated, Reason: OOMKilled, Exit Code: 137`. During it",
+				"[OSError: [Errno 12] Cannot allocate memory](https://discuss.example.org/t/12)",
+				`msgid "RuntimeError: CUDA error: out of memory"`,
+				`send_log $((NOW + 4000)) "ERROR" "std::bad_alloc in a request" ",memory"`,
+			),
+			NoMatch: []string{
+				"Error in `forward()`: CUDA error: out of memory in `backward()`",
+				"called `Result::unwrap()` on an `Err` value: DriverError(CUDA_ERROR_OUT_OF_MEMORY)",
+				"Search for `cudaErrorMemoryAllocation' in https://docs.nvidia.com/cuda/x.html for more information.",
+				"[rank3]: OSError: [Errno 12] Cannot allocate memory",
+			},
+		},
+		{
 			Name:     "veto.manual",
-			Requires: []string{"`", "**", "<code>", "<p>", "<li>"},
-			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`|\\*\\*[^*]{1,60}\\*\\*:?)(?: |$)(?!.{0,400}Tried to allocate \\d)|^\\s{0,20}<(?:p|li)>|<code>[^<]{0,300}</code>|\\w ``(?:slurmstepd|srun): [^`]{1,160}``",
-			Veto:     true, Source: "manuals: an option or a message in backticks at the beginning of a sentence, or what a word in bold names; paragraphs, items and code of web pages",
+			Requires: []string{"`", "**", "- ", "* ", "<code>", "<p>", "<li>"},
+			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`|\\*\\*[^*]{1,60}\\*\\*:?)(?: |$)(?!.{0,400}Tried to allocate \\d)|^\\s{0,8}[-*] (?:\\w{1,20}: )?(?:Fix(?:ed|es)?|Add(?:ed|s)?|Handled?|Avoid(?:ed|s)?|Catch|Resolved?|Prevent(?:ed|s)?|Document(?:ed)?) |^\\s{0,20}<(?:p|li)>|<code>[^<]{0,300}</code>|\\w ``(?:slurmstepd|srun): [^`]{1,160}``",
+			Veto:     true, Source: "manuals: an option or a message in backticks at the beginning of a sentence, or what a word in bold names; lists of changes; paragraphs, items and code of web pages",
 			Match: lines("Add `--max_model_len` option to avoid ValueError that the model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (26240).", "> `failed (exitcode: -9)`", "  * **Result:** RuntimeError: CUDA error: out of memory (Host memory).", "**Symptom**: std::bad_alloc",
+				`- Fixed "RuntimeError: CUDA error: out of memory" on resume`,
 				"\"Why do I get ``slurmstepd: Exceeded step memory limit`` in my log?\"",
 				"<p>When you see <code>RuntimeError: CUDA error: out of memory</code> lower it.</p>", "  <li>CUDA out of memory. Tried to allocate 2.00 GiB</li>"),
 		},
 		{
 			Name:     "veto.record",
-			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "observation", "tool_"},
-			Expr: `^` + notItsOwn + `(?:[{]["']text["']: ?["'](?!.{0,8000}["'](?:level|levelname|severity|time|timestamp|record)["']: ).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
+			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "observation", "tool_", "hints_text"},
+			Expr: `^` + notItsOwn + `(?:[{]["']text["']: ?["'](?!.{0,8000}["'](?:level|levelname|severity|time|timestamp|record)["']: ).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
 				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model)["']: ?|.{0,8000}?"(?:observation|tool_(?:output|result|response))": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})")`,
-			Veto: true, Source: "records of data sets, as trainers print one: Alpaca, ShareGPT, preferences, verl's parquet; issues of a tracker",
+			Veto: true, Source: "records of data sets, as trainers print one: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench; issues of a tracker",
 			Match: lines(
 				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
 				`{"id":"x-7","title":"Check the card","description":"When it starts: CUDA error: out of memory","status":"closed"}`,
 				`{"text": "It fails with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", "meta": {"set": "x"}}`,
 				`{"step": 3, "action": "python t.py", "observation": "Traceback:\nRuntimeError: CUDA error: out of memory\n", "thought": "x"}`,
+				`{"instance_id": "a__b-1", "problem_statement": "It dies:\nRuntimeError: CUDA error: out of memory", "patch": "x"}`,
 				`{"id": 2, "trajectory": [{"observation": "RuntimeError: CUDA error: out of memory", "action": "lower it"}]}`,
 			),
 			NoMatch: []string{
