@@ -16,8 +16,11 @@ import (
 // here-document around a log, so one that closes quotes all that it holds.
 
 // fenceOpens is the line that opens a block. Its groups close it: of a fence, a here-document, an element as in prompts and in what agents
-// print, and what a heading begins.
-var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$)")
+// print, what a heading begins, and a block of LaTeX or Org.
+var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src))\\b)")
+
+// endOfBlock makes the end of a block of LaTeX or Org of its beginning.
+var endOfBlock = strings.NewReplacer("begin", "end", "BEGIN", "END")
 
 // repositoryLink is a link of Markdown to a file beside its own or to a heading: it leads nowhere in an issue.
 var repositoryLink = lazyre.New(`\]\((?:\.{0,2}/?[\w./-]{1,200}\.(?:md|py|sh|ipynb|png|svg|ya?ml)\b|#[a-z])`)
@@ -61,6 +64,7 @@ type fenced struct {
 func hasFence(text []byte) bool {
 	return bytes.Contains(text, []byte("```")) || bytes.Contains(text, []byte("<<")) || bytes.Contains(text, []byte("~~~")) ||
 		bytes.Contains(text, []byte("BEGIN ")) || bytes.Contains(text, []byte("<pre")) || bytes.Contains(text, []byte(">Traceback")) || bytes.Contains(text, []byte(">\n")) ||
+		bytes.Contains(text, []byte(`\begin{`)) || bytes.Contains(text, []byte("#+begin_")) || bytes.Contains(text, []byte("#+BEGIN_")) ||
 		bytes.HasSuffix(text, []byte{'>'})
 }
 
@@ -76,6 +80,9 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return false
 	}
 	body, h := envelope.Peel(bytes.TrimSpace(raw))
+	if f.prose.opens {
+		body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte{'>'})) // a note of a manual is a blockquote
+	}
 	if edge && (h.Stream == f.stream || h.Stream == "") {
 		if f.closes(body) {
 			f.close(line)
@@ -93,6 +100,8 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 				}
 			case len(m[5]) > 0:
 				f.end = "END " + string(m[5])
+			case len(m[6]) > 0: // nobody saves such a block around a log
+				f.end, f.here = endOfBlock.Replace(string(m[6])), true
 			default:
 				f.part = false
 			}

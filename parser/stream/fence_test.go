@@ -47,6 +47,8 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		"an agent's observation":        {"step 1 loss 3\n--BEGIN AGENT OBSERVATION--\n@[Python: /usr/bin/python]\n--END AGENT OBSERVATION--\nstep 2 loss 2.9\n", true},
 		"an observation, and no more":   {"--BEGIN AGENT OBSERVATION--\n@--END AGENT OBSERVATION--\n", true},
 		"a tool's result, and no more":  {"<tool_result>\n@</tool_result>\n", true},
+		"a listing of LaTeX":            {"\\begin{lstlisting}[language=text]\n@\\end{lstlisting}\n", true},
+		"an example of Org":             {"#+BEGIN_EXAMPLE\n@#+END_EXAMPLE\n", true},
 		"an element of a test's report": {"<system-err>\n@</system-err>\n", false},
 		"an element that never closes":  {"step 1 loss 3\n<output>\n@step 2 loss 2.9\n", false},
 		"a failure behind an element":   {"step 1 loss 3\n<output>\nok\n</output>\n@step 2 loss 2.9\n", false},
