@@ -44,6 +44,27 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"a warning about an import":   {"  import pkg_resources\nimport pkg_resources\n  ", false},
 		"a row of a table":            {"| Message | Meaning |\n|---------|:-------:|\n| x | y |\n|", true},
 		"a row of a trial's status":   {"| Trial | status |\n| x | ERROR |\n|", false},
+		"a string of Python":          {"def test():\n    log = \"\"\"\nEpoch 1\n", true},
+		"a string behind its quotes":  {"parse('''step 1\n", true},
+		"a string that ended":         {"log = \"\"\"\nEpoch 1\n\"\"\"\n", false},
+		"the code of a traceback":     {"  File \"x.py\", line 3, in f\n    cur.execute(\"\"\"\n", false},
+		"the code in a box":           {"│   12 │   cur.execute(\"\"\"\n", false},
+		"a raw string of Go":          {"\tconst log = `\n", true},
+		"a template of TypeScript":    {"  {\n    log: `Epoch 1\n", true},
+		"a wrapped name in backticks": {"UserWarning: `use_\nreentrant` is old: (`x`, `use_\n", false},
+		"a comment of C":              {"/* It said\n   ", true},
+		"a comment that ended":        {"/* It\n   said */\n", false},
+		"reStructuredText":            {"If it dies you see::\n\n    ", true},
+		"a name with two colons":      {"in worker::\n    ", false},
+		"what a tool printed":         {"  {\n    \"role\": \"tool\",\n    \"content\": \"", true},
+		"a part of what it printed":   {"  {\n    \"role\": \"tool\",\n    \"content\": [\n      {\n        \"text\": \"", true},
+		"a turn in YAML":              {"- role: tool\n  content: |\n    ", true},
+		"an error beside a turn":      {"  {\n    \"role\": \"assistant\",\n    \"error\": \"", false},
+		"a known error":               {"  {\n    \"solutions\": [\"more\"],\n    \"message\": \"", true},
+		"a known error in YAML":       {"  - symptom: dies\n    logs: |\n      step 1\n      ", true},
+		"the next item of a list":     {"  - fix: x\n    id: 1\n  - id: 2\n    message: ", false},
+		"a failure in JSON":           {"  {\n    \"status\": \"failed\",\n    \"message\": \"", false},
+		"a failure in YAML":           {"    terminated:\n      message: |\n        step 1\n        ", false},
 		"below a quotation":           {"See [the options](docs/options.md).\n\n> Lower it.\n\n", false},
 	} {
 		for _, head := range []bool{true, false} {
@@ -51,5 +72,24 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 			assert.Equal(t, c.quoted, len(at) == 0, "%s (head: %v)", name, head)
 			assert.Equal(t, c.quoted, quoted > 0, "%s (head: %v)", name, head)
 		}
+	}
+}
+
+// TestAReasonIsBelievedWithWhatTheKubeletTellsBesideIt reads the end of a container in JSON, in sources and in the heads of pages.
+func TestAReasonIsBelievedWithWhatTheKubeletTellsBesideIt(t *testing.T) {
+	t.Parallel()
+	for log, quoted := range map[string]bool{
+		"  \"finishedAt\": \"2026-01-01T10:00:00Z\",\n  \"reason\": \"OOMKilled\"\n":             false,
+		"  \"exitCode\": 137,\n  \"reason\": \"OOMKilled\",\n  \"startedAt\": \"2026\"\n":        false,
+		"  \"reason\": \"OOMKilled\",\n":                                                         false,
+		`{"level":"error","pod":"x","reason":"OOMKilled"}` + "\n":                                false,
+		"  \"terminated\": {\n    \"name\": \"x\",\n    \"reason\": \"OOMKilled\"\n":             true,
+		"  \"event\": {\n    \"reason\": \"OOMKilled\",\n    \"message\": \"x\"\n":               true,
+		`        {"lastState": {"terminated": {"reason": "OOMKilled", "exitCode": 137}}}` + "\n": true,
+		"---\ntitle: It dies\nerror_message: RuntimeError: CUDA error: out of memory\n---\n":     true,
+		"---\nrank: 3\nerror_message: RuntimeError: CUDA error: out of memory\n---\n":            false,
+	} {
+		at, _ := eventLines(t, log, true)
+		assert.Equal(t, quoted, len(at) == 0, log)
 	}
 }

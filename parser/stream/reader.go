@@ -310,7 +310,7 @@ func (r *Reader) observe(o parser.Observation) {
 
 // isQuoted reports whether the lines around an event show that it did not happen.
 func (r *Reader) isQuoted(e *parser.Event) bool {
-	return r.inHunk(e) || r.inExample(e) || r.inBlockquote(e) || r.inSource(e) || r.inTable(e)
+	return r.inHunk(e) || r.inExample(e) || r.inBlockquote(e) || r.inSource(e) || r.inTable(e) || r.isEnclosed(e)
 }
 
 // endLead emits what was deferred at the beginning of the input.

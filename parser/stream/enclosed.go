@@ -1,0 +1,192 @@
+package stream
+
+import (
+	"bytes"
+	"iter"
+
+	"oomscan/parser"
+	"oomscan/parser/lazyre"
+)
+
+// How far above an event what encloses it is looked for.
+const (
+	enclosedLines = 120
+	enclosedBytes = 16 << 10
+)
+
+// above yields the lines above the one that begins at a place, the nearest first, as far as they are looked at.
+func (r *Reader) above(at int) iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		for range enclosedLines {
+			before, ok := r.lineBefore(at)
+			if !ok || r.done-before > enclosedBytes || !yield(bytes.TrimRight(r.buf[before:at], " \t\r\n")) {
+				return
+			}
+			at = before
+		}
+	}
+}
+
+// literalOpens is a line of source code that begins a string of several lines: Python's triple quotes, Go's and JavaScript's backticks. The
+// code in a traceback or in a box around one begins with a number or a frame, or stands below its file; a wrapped sentence may end within
+// backticks, so nothing but an assignment has more than the backtick.
+var literalOpens = lazyre.New("^[ \t]*[A-Za-z_(\\[{\"'.](?:.*?(?:[=(,\\[{:]|return|yield) ?[rfbuRFB]{0,2}(?:\"\"\"|''')|.*(?:=|return) ?`[^`]*$|.*[(,\\[{:] ?`$)|^[ \t]+[a-z]\\w{0,40}: `[^`]*$")
+
+// delimiters are what begins and ends such strings.
+var delimiters = [][]byte{[]byte(`"""`), []byte(`'''`), []byte("`")}
+
+// inLiteral reports whether an event stands in a string or a comment of several lines in source code. The nearest line above with one delimiter, or with
+// an odd number of them, begins the string or ends one.
+func (r *Reader) inLiteral(at int) bool {
+	opens := false
+	for line := range r.above(at) {
+		if opens {
+			return !bytes.HasPrefix(bytes.TrimSpace(line), []byte(`File "`))
+		}
+		if bytes.Contains(line, []byte("*/")) {
+			return false
+		}
+		if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("/*")) {
+			return true // a comment of C and its kin
+		}
+		for _, d := range delimiters {
+			if bytes.Count(line, d)%2 == 1 {
+				if opens = literalOpens().Match(line); !opens {
+					return false
+				}
+			}
+		}
+	}
+	return opens
+}
+
+// inIndented reports whether an event stands in a literal block of reStructuredText: a paragraph ends in two colons, and behind an empty
+// line the block is indented.
+func (r *Reader) inIndented(at int) bool {
+	indent, empty := indentOf(r.buf[at:]), false
+	if indent == 0 {
+		return false
+	}
+	for line := range r.above(at) {
+		if len(line) == 0 {
+			empty = true
+		} else if indentOf(line) < indent {
+			return empty && bytes.HasSuffix(line, []byte("::"))
+		} else {
+			empty = false
+		}
+	}
+	return false
+}
+
+// indentOf is how many blanks and tabs a line begins with.
+func indentOf(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " \t")) }
+
+// member is a line of a document of JSON or YAML over several lines: a key and what its value begins with. The class of an exception begins
+// with a capital.
+var member = lazyre.New(`^[ \t]*(?:- )?["']?([a-z_][\w-]{0,40})["']?:(?: (.*))?$`)
+
+// blockText begins a text over several lines in YAML.
+var blockText = lazyre.New(`^[|>][-+]?$`)
+
+// chatKey is the key of what somebody said or a tool printed, chatTurn its neighbor that says who, or the list of such turns.
+var (
+	chatKey  = lazyre.New(`^(?:content|text|value|output|result|observation|thought|arguments|input)$`)
+	chatTurn = lazyre.New(`^(?:["']?(?:role|from)["']?: ?["']?(?:user|assistant|system|developer|tool|function|human|gpt)\b|["']?(?:messages|conversations?|trajectory|transcript)["']?: ?\[?$)`)
+)
+
+// catalogKey is a key that stands beside the message of an error in a list of errors or tests, or above it, and that no report of a
+// failure has.
+var catalogKey = lazyre.New(`^["']?(?:slug|keywords|symptoms?|solutions?|fix|fixes|remed(?:y|ies)|workarounds?|difficulty|questions?|answer|expected(?:[_A-Z]\w{0,30})?|known_\w{1,20}|faqs?|test_?cases|fixtures|runbooks?|troubleshooting)["']?: ?`)
+
+// inMember reports whether an event is the value of a key, and the keys around it show a dialogue or a list of known errors.
+func (r *Reader) inMember(at int) bool {
+	line, _, _ := bytes.Cut(r.buf[at:], newline)
+	m := member().FindSubmatch(line)
+	indent := columnOf(line)
+	if indent == 0 {
+		return false
+	}
+	for line := range r.above(at) {
+		column := columnOf(line)
+		if len(line) == 0 || column > indent || m == nil && column == indent {
+			continue
+		}
+		key := member().FindSubmatch(line)
+		switch text := key != nil && blockText().Match(key[2]); {
+		case text && column < indent:
+			m = key // what stands below it is its text
+			fallthrough
+		case m != nil:
+			indent = column
+			item := bytes.TrimPrefix(bytes.TrimLeft(line, " \t"), []byte("- "))
+			if catalogKey().Match(item) || chatKey().Match(m[1]) && chatTurn().Match(item) {
+				return true
+			}
+			if len(item) < len(line)-indentOf(line) {
+				indent = indentOf(line) // the first key of an item of a list: what is above is of another one
+			}
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// columnOf is where the key of a member begins.
+func columnOf(line []byte) int {
+	rest := bytes.TrimPrefix(bytes.TrimLeft(line, " \t"), []byte("- "))
+	return len(line) - len(rest)
+}
+
+// inFrontMatter reports whether an event stands in the head of a page that a generator of sites renders.
+func (r *Reader) inFrontMatter(at int) bool {
+	return !r.begun && bytes.HasPrefix(r.buf, []byte("---\n")) && frontMatterKey().Match(r.buf[4:at]) && !bytes.Contains(r.buf[:at], []byte("\n---"))
+}
+
+// frontMatterKey is in such a head and in no object of Kubernetes.
+var frontMatterKey = lazyre.New(`(?m)^(?:title|slug|tags|layout|author|categor(?:y|ies)): `)
+
+// A container's end in JSON tells when it began or ended, or its container, and an exit code before the reason; the values that tests and
+// manuals make up do not.
+var (
+	statusReason  = lazyre.New(`["{ ,]reason": ?"OOM ?Killed"`)
+	statusMember  = lazyre.New(`^"reason": ?"OOM ?Killed"(,?)$`)
+	statusContext = lazyre.New(`[{,(]$`)
+	statusProof   = lazyre.New(`\b(?:[sS]tarted|[fF]inished)_?[aA]t\b|[cC]ontainer_?I[dD]\b|"(?:time|ts|timestamp|\w{1,20}Timestamp|eventTime|level|severity)": ?`)
+)
+
+// isMadeUp reports whether an event is a container's reason in JSON without what the kubelet tells beside it.
+func (r *Reader) isMadeUp(e *parser.Event, at int) bool {
+	line, _, _ := bytes.Cut(r.buf[at:], newline)
+	if !e.Header.Time.IsZero() || !statusReason().Match(line) || statusProof().Match(line) {
+		return false
+	}
+	m := statusMember().FindSubmatch(bytes.TrimSpace(line))
+	if m == nil {
+		return bytes.HasPrefix(bytes.TrimSpace(line), []byte(`"`)) || bytes.HasSuffix(bytes.TrimSpace(line), []byte("}"))
+	}
+	first := true
+	for above := range r.above(at) {
+		if first && !statusContext().Match(above) {
+			return false // a line by itself, as grep finds one
+		}
+		first = false
+		if indentOf(above) != indentOf(line) {
+			break
+		}
+		if statusProof().Match(above) || len(m[1]) > 0 && bytes.Contains(above, []byte(`"exitCode": `)) {
+			return false
+		}
+	}
+	return !first
+}
+
+// isEnclosed reports whether what stands around an event shows that it is a text of a source, a document or a dialogue.
+func (r *Reader) isEnclosed(e *parser.Event) bool {
+	at, ok := r.lineOf(e)
+	if r.long != nil || !ok || !r.mayLookBack(enclosedBytes) {
+		return false
+	}
+	return r.inLiteral(at) || r.inIndented(at) || r.inMember(at) || r.inFrontMatter(at) || r.isMadeUp(e, at)
+}
