@@ -77,8 +77,8 @@ func failureAt(log []byte) int {
 // atBlanks breaks a line at blanks, as mail programs do.
 func atBlanks(line string, width int) (rows []string) {
 	line = strings.TrimSuffix(line, "\r")
-	for len(line) > width {
-		i := strings.LastIndexByte(line[:width+1], ' ')
+	for utf8.RuneCountInString(line) > width {
+		i := strings.LastIndexByte(cut(line, width+1)[0], ' ')
 		if i <= len(line)-len(strings.TrimLeft(line, " ")) {
 			if i = strings.IndexByte(strings.TrimLeft(line, " "), ' '); i < 0 {
 				break

@@ -169,6 +169,28 @@ func TestBrokenLinesAreJoined(t *testing.T) {
 	}
 }
 
+// TestRowsOfAFewLinesAreJoined: short logs that a mail broke, and where a row that begins like a line goes on with the one before, or not.
+func TestRowsOfAFewLinesAreJoined(t *testing.T) {
+	t.Parallel()
+	for name, rows := range map[string]string{
+		"a frame":               "  File \"/usr/lib/python3/dist-packages/torch/utils/_contextlib.py\",~line 116, in decorate_context\n    return func()",
+		"a frame with its path": "    result = run(*args)\n  File~\"/usr/local/lib/python3.10/dist-packages/optimum/habana/transformers/generation/utils.py\",~line 1468, in generate",
+		"the allocator's words": "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate~2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.00~GiB is free.",
+		"a time behind at":      "RuntimeError: CUDA out of memory. Tried to allocate 512.00 MiB (GPU 0;~79.15 GiB total capacity)\nslurmstepd: error: *** JOB 660121 ON a100-03 CANCELLED AT~2025-07-01T09:12:40 DUE TO NODE FAILURE",
+		"a label alone":         "(WorkerDict pid=5310) torch.OutOfMemoryError: CUDA out of memory. Tried~to allocate 2.00 GiB.\n(WorkerDict pid=5310, ip=10.9.1.7)~ray.exceptions.ActorDiedError: it died\n(WorkerDict pid=5310, ip=10.9.1.7)\n(Critic pid=7) ready",
+		"a bar and a ruler": "(WorkerDict pid=5310) torch.OutOfMemoryError: CUDA out of memory. Tried~to allocate 2.00 GiB.\nLoading checkpoint shards: 100%|██████████| 15/15 [00:07<00:00, 1.80it/s]\nException\n" +
+			"==================================================================\n/opt/conda/lib/python3.11/site-packages/torch/nn/modules/module.py:1511: UserWarning\n" +
+			"(MegatronTrainRayActor pid=5201) actor_num_gpus_per_node_of_all_nodes~......................... 8",
+		"a script's line": "srun: Terminating StepId=660121.0 on a100-03\n/var/spool/slurmd/job660121/slurm_script: line 41: 31880 Killed\n(raylet) A worker died or was killed, as the node has run out~of memory.",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			kept := strings.Repeat("a word of it\n", 3) + strings.ReplaceAll(rows, "~", "\n") + "\n" + strings.Repeat("w", 50) + " and one more row of 72.\n"
+			assert.Contains(t, strings.Join(joined(kept), "\n"), strings.ReplaceAll(rows, "~", " "))
+		})
+	}
+}
+
 // TestWholeLinesAreNotJoined: logs whose lines happen to end at one width.
 func TestWholeLinesAreNotJoined(t *testing.T) {
 	t.Parallel()

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -54,6 +55,7 @@ func detectWrapping(head []byte) wrapping {
 				w.width = max(w.width, utf8.RuneCount(row))
 			}
 		}
+		w.width += w.width % 2 // the longest row may be shorter than what mail programs break at: 72, 76, 78
 		if w.width >= minWidth && w.width <= maxFlowedWidth && w.flows(rows) {
 			return w
 		}
@@ -197,7 +199,13 @@ func (w wrapping) flows(rows [][]byte) bool {
 	ends, starts, lowercase := forms{}, forms{}, forms{}
 	for i, row := range rows[:max(0, len(rows)-1)] {
 		next := rows[i+1]
-		if len(row) < w.width/2 || !w.continues(row, next) || bytes.HasPrefix(next, row[:4]) || isTableRow(row) || !hasWords(row) {
+		if !w.continues(row, next) {
+			continue
+		}
+		if isSurelyBroken(row, next) {
+			return true
+		}
+		if len(row) < w.width/2 || bytes.HasPrefix(next, row[:4]) || isTableRow(row) || !hasWords(row) {
 			continue
 		}
 		full++
@@ -217,12 +225,22 @@ func (w wrapping) flows(rows [][]byte) bool {
 
 // continues reports whether a line continues from one row to the next.
 func (w wrapping) continues(row, next []byte) bool {
-	if lineStart().Match(next) || isRuler(row, next) {
-		return false
-	}
-	n := utf8.RuneCount(row)
+	n, label := utf8.RuneCount(row), w.atSpaces && isLabel().Match(row)
 	switch {
+	case len(bytes.TrimSpace(next)) == 0, isOver().Match(row), isRuler(row, next), next[0] == '{' && bytes.HasSuffix(row, []byte{'}'}):
+		return false
+	case label && (next[0] == '(' || next[0] == 0x1b):
+		return false // that of another process
+	case label && next[0] != '[' && !ascii.IsDigit(next[0]):
+		return true
+	case lineStart().Match(next) && !label && !isOpen().Match(row):
+		return false
+	case w.atSpaces && (isSurelyBroken(row, next) || n == w.width && row[len(row)-1] == ' '):
+		return true
 	case w.atSpaces:
+		if bytes.HasSuffix(row, []byte{'.'}) && len(next) > 1 && ascii.IsUpper(next[1]) {
+			next = bytes.TrimPrefix(next, []byte{' '}) // a sentence behind two blanks
+		}
 		word, _, _ := bytes.Cut(next, []byte{' '})
 		return len(word) > 0 && n > 0 && n+1+utf8.RuneCount(word) > w.width
 	case w.right != "" && n == w.width-1:
@@ -231,6 +249,17 @@ func (w wrapping) continues(row, next []byte) bool {
 	return n == w.width
 }
 
+// isSurelyBroken reports whether a line was broken between two rows as no program breaks it: inside of a frame of a traceback (Python), of
+// what CUDA and PyTorch say about memory, or of a progress bar; between a figure and its unit, between a stamp's level and the file or the
+// logger behind it (TensorFlow, Composer), behind a key, behind an operator, or behind pytest's mark of an error.
+func isSurelyBroken(row, next []byte) bool {
+	const most = 32
+	return sureBreak().Match(slices.Concat(row[max(0, len(row)-most):], []byte{'\n'}, next[:min(len(next), most)]))
+}
+
+var sureBreak = lazyre.New(`^\s*File\n"|",\nline \d|", line\n\d+, in|", line \d+,\nin |\bout(?:\nof | of\n)memory\b|\b[Tt]ried(?:\nto | to\n)allocate|\bto allocate\n\d|` +
+	`\d\n(?:[KMG]i?B|bytes)\b|;\n\d+\.\d+ [KMG]iB |%\|[█▏▎▍▌▋▊▉#]*\n\| \d|\.\d+: [IWEF]\n\w|: (?:INFO|WARNING|ERROR):\n\w+\.[\w.]+: |['"]:\n[\w'"\[{-]|\w [=!<>]=\n\w|\bE\n[\w.]*(?:Error|Exception)\b`)
+
 // breaksWord reports whether a full row ends inside a word. Where rows end between words, only a box breaks one: that is longer than a
 // row.
 func (w wrapping) breaksWord(row []byte) bool {
@@ -238,10 +267,23 @@ func (w wrapping) breaksWord(row []byte) bool {
 }
 
 // lineStart matches the beginning of a new line, as opposed to the rest of the one before.
-var lineStart = lazyre.New(`^(?:\x1b\[[\d;]*m)*(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\(\w+(?:\[[^\]]*\])? pid=\d+|\[\d\d:\d\d:\d\d|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|[\w.]+(?:Error|Exception|Interrupt)\b|\s*$)`)
+var lineStart = lazyre.New(`^(?:\x1b\[[\d;]*m)*(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\([\w:.-]+(?:\[[^\]]*\])?(?: rank=\d+)? pid=\d+|\(raylet\b[^()]*\)|\[\d\d:\d\d:\d\d|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]+:|(?:srun|slurmstepd): |/\S+(?:: line \d+: |\.py:\d+:(?: |$))|CUDA Error: |Exception occurred while running |Unhandled error \(suppress|[\w.]+(?:Error|Exception|Interrupt)\b|\s*$)`)
+
+// isLabel matches a row that is nothing but the label of a process, with the stamp behind it.
+var isLabel = lazyre.New(`^(?:\x1b\[[\d;]*m)*\([^()]* pid=[^()]*\)(?:\x1b\[[\d;]*m)*(?: [A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+:\d+\])?(?: \[(?:[Rr]ank |20\d\d-)[^\[\]]*\])*\s*$`)
+
+// isOpen matches a row that goes on even where the next one begins as lines do: it ends with a word before a time or a
+// place, or is of a table and has no edge.
+var isOpen = lazyre.New(`\b(?:a|an|the|at|AT|by|from|of|on|since|until|with|E)$|^│.*[^│\s]\s*$`)
+
+// isOver matches a row that ends a line: a progress bar's state, the allocator's message of PyTorch, or a ruler.
+var isOver = lazyre.New(`(?:it/s|s/it|B/s)(?:, [^\[\]]{0,80})?\]$|#environment-variables\)$|^(?:-{8,}|={8,}|\*{8,}|#{8,}|_{8,})$`)
 
 // isRuler reports whether a row begins with a line of signs, which the row before does not end with.
 func isRuler(last, row []byte) bool {
 	r, size := utf8.DecodeRune(row)
+	if r == '.' && len(bytes.Trim(row, ".")) > 0 {
+		return false // dots lead to the value of an argument
+	}
 	return len(last) > 0 && size > 0 && bytes.HasPrefix(row, bytes.Repeat(row[:size], 8)) && strings.ContainsRune("-=*#_~.─━═", r) && !bytes.HasSuffix(last, row[:size])
 }
