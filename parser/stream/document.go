@@ -5,11 +5,12 @@ import (
 	"slices"
 
 	"oomscan/parser"
+	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 )
 
 // exampleHeading is a heading of a document above messages that it explains. It has a line of its own.
-var exampleHeading = lazyre.New(`^(?i)(?:#{1,6} |=+ |\*{2})?(?:(?:an? )?(?:examples?|typical|common|possible)(?: of)?(?: \w{1,20}){0,2} (?:errors?|failures?)(?: (?:messages?|outputs?|logs?))?|(?:errors?|failures?) (?:messages? )?examples?)(?:\*{2}:?|:\*{2}|:)?$`)
+var exampleHeading = lazyre.New(`(?i)(?:#{1,6} |=+ |\*{2})?(?:(?:an? )?(?:examples?|typical|common|possible)(?: of)?(?: \w{1,20}){0,2} (?:errors?|failures?)(?: (?:messages?|outputs?|logs?))?|(?:errors?|failures?) (?:messages? )?examples?)(?:\*{2}:?|:\*{2}|:)?$`)
 
 // How far behind its heading an example may stand.
 const (
@@ -17,15 +18,31 @@ const (
 	exampleBytes = 4 << 10
 )
 
-// inExample reports whether an event stands below such a heading.
+// inExample reports whether an event stands below such a heading. Before the heading is only what stands before the event, too: the
+// prefix of whoever collected the document.
 func (r *Reader) inExample(e *parser.Event) bool {
 	if r.long != nil || r.line-e.At.Line > exampleLines || !r.mayLookBack(exampleBytes) {
 		return false
 	}
+	at, ok := r.lineOf(e)
+	if !ok {
+		return false
+	}
+	line, _, _ := bytes.Cut(r.buf[at:], newline)
+	event, by := envelope.Peel(line)
 	rows := slices.CompactFunc(bytes.Split(r.buf[max(0, r.done-exampleBytes):r.done], newline), bytes.Equal) // two writers count as one
 	for _, row := range rows[max(0, len(rows)-exampleLines):] {
-		if len(row) <= 80 && exampleHeading().Match(bytes.TrimSpace(row)) {
-			return true
+		if len(row) > 400 {
+			continue
+		}
+		text, h := envelope.Peel(row)
+		if text = bytes.TrimSpace(text); len(text) > 80 || h.Clock != by.Clock || h.Level != by.Level || h.Stream != by.Stream {
+			continue
+		}
+		if heading := exampleHeading().FindIndex(text); heading != nil {
+			if _, same := alike(event, text[:heading[0]]); same == heading[0] {
+				return true
+			}
 		}
 	}
 	return false

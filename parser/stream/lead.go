@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oomscan/parser/envelope"
+	"oomscan/parser/lazyre"
 )
 
 // lead is text of an unknown form at the beginning of every line of a log. If known line prefixes follow it, a collector put it there,
@@ -21,7 +22,7 @@ type lead struct {
 
 	shared []byte // that all lines begin with
 	all    int    // how many these are
-	start  []byte // of it, what is before a known prefix or a traceback
+	start  []byte // of it, what is before a known prefix or a runtime's line
 }
 
 const (
@@ -62,8 +63,12 @@ func (l *lead) learn(raw []byte) {
 	l.known = l.shown >= leadShown && l.fits*10 >= l.lines*9
 }
 
-// share follows the text that all lines begin with. It is a lead only if a traceback or a known prefix begins after it on some line: a
-// program may begin all of its messages alike.
+// runtimeLine begins what a runtime or a library prints on lines of its own, whatever the program puts before its messages: Python,
+// C++, Rust and ggml.
+var runtimeLine = lazyre.New(`^(?:Traceback \(most recent call last\)|  File "[^"\n]+", line \d|Fatal Python error: |terminate called |memory allocation of \d+ bytes failed|(?:ggml|llama)_\w+: )`)
+
+// share follows the text that all lines begin with. It is a lead only if what a runtime prints or a known prefix begins after it on some
+// line: a program may begin all of its messages alike.
 func (l *lead) share(raw []byte) {
 	if l.all++; l.all == 1 {
 		l.shared = bytes.Clone(raw[:min(len(raw), maxLead)])
@@ -85,10 +90,12 @@ func (l *lead) share(raw []byte) {
 	if len(l.shared) == 0 || isComment(l.shared) || n >= len(raw) {
 		return
 	}
-	if at, tried := leadOf(raw, n); at > 0 {
+	if at, _ := leadOf(raw, n); at > 0 {
 		l.start = bytes.Clone(raw[:at])
-	} else if from := knownLen(raw); tried && from >= 0 && from < n && bytes.HasPrefix(raw[n:], []byte("Traceback (most recent call last)")) {
-		l.start = bytes.Clone(raw[:n])
+	} else if runtimeLine().Match(raw[n:]) {
+		if from := knownLen(raw); from >= 0 && from < n {
+			l.start = bytes.Clone(raw[:n])
+		}
 	}
 	if l.known = len(l.start) > 0 && l.all >= leadAll; l.known {
 		l.text = l.start

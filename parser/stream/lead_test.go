@@ -40,6 +40,8 @@ func TestALeadIsWhatKnownPrefixesStandBehind(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ form, first, other, lead string }{
 		"a traceback behind it":         {"→ %s", "Traceback (most recent call last):", "text", "→ "},
+		"a runtime's line behind it":    {"→ %s", `  File "a.py", line 1, in f`, "text", "→ "},
+		"a library's line behind it":    {"app: %s", "ggml_cuda_init: found 2 CUDA devices", "text", "app: "},
 		"one message behind it":         {"[train-gpu] %s", "[rank0]: step 1", "key: value", "[train-gpu] "},
 		"a message of mpirun behind it": {"a-1 %s", "[1,0]<stdout>:rank 0", "[1,1]<stdout>:it", "a-1 "},
 		"nothing known behind it":       {"step %s", "of 12", "of 13", ""},
