@@ -51,7 +51,7 @@ func (c *conclusion) diedAtFirst(e *event) bool {
 	if e.Attempt > 0 && e.Attempt <= len(e.file.Done) {
 		before = e.file.Done[e.Attempt-1]
 	}
-	return e.Header.Stream == "" && uncaught(e.Trace) && e.Steps == before && !e.file.distributed()
+	return e.unlabelled() && uncaught(e.Trace) && e.Steps == before && !e.file.distributed()
 }
 
 // stepsElsewhere reports whether training steps were reported after a kill had been noticed, in a log that is not the

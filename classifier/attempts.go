@@ -81,13 +81,13 @@ type death struct {
 const relaunchLines = 4
 
 // deathBy returns the death that an event reports. ok is false if it reports none.
-func deathBy(o *parser.Event, steps int) (d death, ok bool) {
+func (f *file) deathBy(o *parser.Event, steps int) (d death, ok bool) {
 	t := o.Trace
-	if o.Role != parser.Evidence || o.Header.Stream != "" || t == nil || t.Cause != nil || !uncaught(t) {
+	if o.Role != parser.Evidence || !f.unlabelled(&o.Header) || t == nil || t.Cause != nil || !uncaught(t) {
 		return death{}, false
 	}
-	f := o.Fields
-	return death{t.Frames[0].File, f["device"], f["total"], f["requested"], f["free"], f["allocated"], t.Line, o.At.Line, steps}, f["device"] != "" && f["requested"] != ""
+	v := o.Fields
+	return death{t.Frames[0].File, v["device"], v["total"], v["requested"], v["free"], v["allocated"], t.Line, o.At.Line, steps}, v["device"] != "" && v["requested"] != ""
 }
 
 // again reports whether last was an earlier launch of the same program: the same script and device, but other figures. A process dies
@@ -99,7 +99,7 @@ func (d death) again(last death) bool {
 
 // followDeath begins a new attempt when an event reports another death. Steps reported since the last one belong to the new attempt.
 func (f *file) followDeath(o *parser.Event) {
-	d, ok := deathBy(o, f.Steps)
+	d, ok := f.deathBy(o, f.Steps)
 	if !ok {
 		return
 	}

@@ -23,7 +23,7 @@ type cluster struct {
 // add takes a piece of evidence.
 func (c *cluster) add(e *event) {
 	c.evidence = append(c.evidence, e)
-	if e.cluster = c; e.Header.Stream != "" {
+	if e.cluster = c; !e.unlabelled() {
 		c.writers[writerOf(e)] = true
 	}
 	if t := c.job.traceOf(e); t != nil && (len(c.traced) == 0 || len(c.traced) < maxTraced && echo(c.traced[0], e) && c.unlikeTraced(t)) {
@@ -139,7 +139,7 @@ func oneCard(a, b *event) bool {
 
 // hasWriter reports whether a labelled writer's earlier evidence is in the cluster.
 func (c *cluster) hasWriter(e *event) bool {
-	return e.Header.Stream != "" && c.writers[writerOf(e)]
+	return !e.unlabelled() && c.writers[writerOf(e)]
 }
 
 // labelled reports whether two events of one input come from different writers that both have a label.
@@ -161,7 +161,7 @@ func memoryOf(e *event) string {
 
 // traceOf returns an event's traceback, or else the one from the next time the same writer prints the failure.
 func (j *job) traceOf(e *event) *traceback.Trace {
-	if e.Trace != nil || e.Header.Stream == "" {
+	if e.Trace != nil || e.unlabelled() {
 		return e.Trace
 	}
 	t, known := j.index.traces[e]
@@ -229,7 +229,7 @@ func (c *cluster) concerns(recovery *event) bool {
 		}
 		other = true
 	}
-	return recovery.Header.Stream == "" || !other
+	return recovery.unlabelled() || !other
 }
 
 // leaf returns the innermost frame of an event's traceback.

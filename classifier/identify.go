@@ -273,7 +273,7 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 // if there is none, or if two processes printed these figures. torchrun adds the rank to what a process raises last, and only to that.
 func (c *conclusion) namedPrint() *event {
 	e := c.root
-	if e.Header.Stream == "" && c.raisedAgain() {
+	if e.unlabelled() && c.raisedAgain() {
 		return c.tracedBy
 	}
 	var found *event

@@ -54,6 +54,12 @@ func identityIn(fields parser.Fields) *identity {
 	return id
 }
 
+// unlabelled reports whether a line has no label of a process: it has none, or that of whoever collected all of the input.
+func (f *file) unlabelled(h *envelope.Header) bool {
+	_, collected := h.Collected()
+	return collected && !f.Collectors
+}
+
 // learnHeader learns the time and the writer from an envelope.
 func (f *file) learnHeader(h *envelope.Header) {
 	if !h.Time.IsZero() && h.Clock != "monotonic" {

@@ -199,3 +199,6 @@ func nextStarts(clusters []*cluster) map[*cluster]int {
 	}
 	return out
 }
+
+// unlabelled reports whether an event's line has no label of a process.
+func (e *event) unlabelled() bool { return e.file.unlabelled(&e.Header) }

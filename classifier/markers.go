@@ -102,7 +102,7 @@ func (f *file) startsAll(o *parser.Marker) bool {
 	case "launcher":
 		return true
 	case "command":
-		return o.Header.Stream == ""
+		return f.unlabelled(&o.Header)
 	case "server":
 		return !o.Header.OfActor() && (by == f.FailedAs || by == "" || f.FailedAs == "")
 	}
