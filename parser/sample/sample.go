@@ -212,13 +212,13 @@ func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header) (
 	return place
 }
 
-// collected is the clock of a stamp that comes without a logger's name, and the level beside it: whoever collects a log puts the same on
-// each line.
+// collected is the clock of a stamp that comes without a logger's name, or with the line of code that prints it, and the level beside it:
+// whoever collects a log puts the same on each line (Airflow's `{subprocess.py:106} INFO`), and no other statement of a program does.
 func collected(h *envelope.Header) string {
-	if h.Time.IsZero() || h.Logger != "" {
+	if h.Time.IsZero() || h.Logger != "" && strings.IndexByte(h.Logger, ':') < 0 {
 		return ""
 	}
-	return h.Clock + string(rune(h.Level))
+	return h.Clock + string(rune(h.Level)) + h.Logger
 }
 
 // openerOf returns what begins a quotation in a message, which a diff may hold.

@@ -23,12 +23,14 @@ type lead struct {
 	shared []byte // that all lines begin with
 	all    int    // how many these are
 	start  []byte // of it, what is before a known prefix or a runtime's line
+	least  int    // how many lines must begin with that
 }
 
 const (
 	leadShown = 3  // lines that show a lead before it is known
 	leadTries = 32 // lines that are searched
-	leadAll   = 12 // lines that must all begin alike where only one shows a lead
+	leadAll   = 12 // lines that must all begin alike where only one shows a lead by a known prefix
+	leadFew   = 4  // the same where a runtime's line does
 	maxLead   = 128
 )
 
@@ -91,13 +93,13 @@ func (l *lead) share(raw []byte) {
 		return
 	}
 	if at, _ := leadOf(raw, n); at > 0 {
-		l.start = bytes.Clone(raw[:at])
+		l.start, l.least = bytes.Clone(raw[:at]), leadAll
 	} else if runtimeLine().Match(raw[n:]) {
 		if from := knownLen(raw); from >= 0 && from < n {
-			l.start = bytes.Clone(raw[:n])
+			l.start, l.least = bytes.Clone(raw[:n]), leadFew
 		}
 	}
-	if l.known = len(l.start) > 0 && l.all >= leadAll; l.known {
+	if l.known = len(l.start) > 0 && l.all >= l.least; l.known {
 		l.text = l.start
 	}
 }
@@ -111,7 +113,7 @@ func endOfLead(text []byte) int {
 }
 
 // leadEnds are the signs that a lead may end with.
-const leadEnds = " \t])}|>:\"'m\a\x8b"
+const leadEnds = " \t])}|>:\"'m\a\r\x8b"
 
 // length is how long the lead of a line is, 0 when it has none.
 func (l *lead) length(raw []byte) int {

@@ -21,6 +21,7 @@ func TestALeadIsWhatKnownPrefixesStandBehind(t *testing.T) {
 		"blanks":                  {func(int) string { return "   " }, "   "},
 		"behind a known stamp":    {func(i int) string { return fmt.Sprintf("2026-03-01 09:00:%02d +00:00: ", i) }, "2026-03-01 09:00:07 +00:00: "},
 		"in color":                {func(int) string { return "\x1b[33mtrain-0\x1b[0m - " }, "\x1b[33mtrain-0\x1b[0m - "},
+		"a bar's state":           {func(int) string { return "\rTraining: 12%| 12/100 [00:31<03:48]\r" }, "\rTraining: 12%| 12/100 [00:31<03:48]\r"},
 		"a known prefix":          {func(int) string { return "[rank3]: " }, ""},
 		"nothing":                 {func(int) string { return "" }, ""},
 		"a comment":               {func(int) string { return "# " }, ""},
