@@ -3,7 +3,6 @@
 package messages
 
 import (
-	"maps"
 	"slices"
 	"sync"
 
@@ -105,23 +104,14 @@ func stage(edge, phase, label string) parser.Fields {
 	return parser.Fields{"phase": phase, "edge": edge, "label": label}
 }
 
-// All returns every pattern, in the order in which they are tried. The samples in the tables state only the fields that are read from
-// the line; here the constant ones are there too. The first event pattern that matches a message claims it,
+// All returns every pattern, in the order in which they are tried. The first event pattern that matches a message claims it,
 // unless a veto matches too; markers and gauges are independent of that. The slice is shared and must not be changed.
 var All = sync.OnceValue(func() []pattern.Pattern {
-	var all []pattern.Pattern
+	var all [][]pattern.Pattern
 	for _, t := range slices.Concat(tables...) {
-		all = append(all, t()...)
+		all = append(all, t())
 	}
-	for i := range all {
-		for j := range all[i].Match {
-			want := parser.Fields{}
-			maps.Copy(want, all[i].Set)
-			maps.Copy(want, all[i].Match[j].Want)
-			all[i].Match[j].Want = want
-		}
-	}
-	return all
+	return slices.Concat(all...)
 })
 
 // reports are what package traceback reads from several lines: no line alone matches.

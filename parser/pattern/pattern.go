@@ -100,10 +100,18 @@ type Pattern struct {
 }
 
 // Sample is a line that a [Pattern] must match, as a program prints it but without a line prefix, and the fields that
-// must come out, exactly.
+// must be read from it, exactly.
 type Sample struct {
 	Line string
 	Want parser.Fields
+}
+
+// Yields is what must come out of a sample of the pattern: the fields that are read from its line, and the constant ones.
+func (p *Pattern) Yields(s Sample) parser.Fields {
+	all := parser.Fields{}
+	maps.Copy(all, p.Set)
+	maps.Copy(all, s.Want)
+	return all
 }
 
 // MaxMessage bounds the bytes of one message that patterns see. Longer messages are cut around the literal.

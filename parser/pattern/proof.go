@@ -44,7 +44,7 @@ func (p *Pattern) Prove() []Fault {
 		switch {
 		case !ok:
 			fault(part, "must match %q", s.Line)
-		case !maps.Equal(got, s.Want):
+		case !maps.Equal(got, p.Yields(s)):
 			fault(part, "%q has the fields %s, not %s", s.Line, p.written(got), p.written(s.Want))
 		}
 		if len(p.Literals) > 0 && !holdsOne([]byte(s.Line), p.Literals) {

@@ -49,7 +49,7 @@ func (t *Table) Prove(p *pattern.Pattern) []pattern.Fault {
 			if len(p.After) > 0 {
 				text, line = text+c.before+t.sampleOf(p.After[0])+c.after+"\n", line+1
 			}
-			if found, claims := headless.finds(p, s.Want, text+c.before+s.Line+c.after+"\n", line); !found {
+			if found, claims := headless.finds(p, p.Yields(s), text+c.before+s.Line+c.after+"\n", line); !found {
 				faults = append(faults, pattern.Fault{Part: part, What: fmt.Sprintf("behind %s, %q is read as %s", c.name, s.Line, cmp.Or(claims, "nothing"))})
 				break
 			}

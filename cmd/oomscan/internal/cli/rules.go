@@ -181,8 +181,8 @@ func showRule(w io.Writer, p *pattern.Pattern) {
 	fmt.Fprintf(w, "%s: %s\n  printed by  %s\n  literals    %q\n  pattern     %s\n", p.Name, meaning(p), p.Source, p.Literals, p.Expr)
 	for _, m := range p.Match {
 		fmt.Fprintf(w, "  matches     %s\n", printable(m.Line))
-		if len(m.Want) > 0 {
-			fmt.Fprintf(w, "  fields      %s\n", fields(m.Want))
+		if yields := p.Yields(m); len(yields) > 0 {
+			fmt.Fprintf(w, "  fields      %s\n", fields(yields))
 		}
 	}
 	for _, n := range p.NoMatch {

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"regexp"
 
 	"github.com/goccy/go-yaml"
@@ -151,9 +150,7 @@ func (e *entry) pattern(file string) pattern.Pattern {
 		p.Set["application"] = e.Program // the classifier uses this, here and after merging observations
 	}
 	for _, s := range e.Match {
-		want := maps.Clone(p.Set)
-		maps.Copy(want, s.Fields)
-		p.Match = append(p.Match, pattern.Sample{Line: s.Line, Want: want})
+		p.Match = append(p.Match, pattern.Sample{Line: s.Line, Want: s.Fields})
 	}
 	return p
 }

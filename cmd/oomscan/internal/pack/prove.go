@@ -34,9 +34,9 @@ var (
 // knownFields returns the names of fields in the built-in patterns. Nothing uses others.
 var knownFields = sync.OnceValue(func() map[string]bool {
 	m := map[string]bool{}
-	for i := range messages.All() {
-		for _, s := range messages.All()[i].Match {
-			for name := range s.Want {
+	for _, p := range messages.All() {
+		for _, s := range p.Match {
+			for name := range p.Yields(s) {
 				m[name] = true
 			}
 		}
