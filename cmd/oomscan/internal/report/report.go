@@ -5,7 +5,9 @@ package report
 
 import (
 	"reflect"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"oomscan/classifier"
@@ -239,9 +241,16 @@ func New(version string, inputs []Input, res classifier.Result, guides ...remedi
 	}
 	r.Incidents = make([]Incident, len(res.Incidents))
 	lists := make([]remedies.Checklist, len(res.Incidents))
-	for i := range res.Incidents {
-		lists[i] = remedies.For(&res.Run, &res.Incidents[i], guides...)
+	var computing sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		computing.Go(func() {
+			for i := w; i < len(lists); i += workers {
+				lists[i] = remedies.For(&res.Run, &res.Incidents[i], guides...)
+			}
+		})
 	}
+	computing.Wait()
 	remedies.Reconcile(lists)
 	for i := range res.Incidents {
 		r.Incidents[i] = incident(&res.Run, &res.Incidents[i], &lists[i])
