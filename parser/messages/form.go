@@ -266,7 +266,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.listed",
 			Requires: []string{" (", ": ", "#", "\t", "Cannot"},
-			Expr:     `^\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |^: \d{10}:\d{1,6};|^#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|^Q: (?:What|Why|How|Can|Is|Does|Do|Should|My|I)\b|^(?:hyp|ref|src|tgt|Decoded|Tokens): |^[STHDP]-\d{1,7}\t|^\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$)`,
+			Expr:     `^(?:\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |: \d{10}:\d{1,6};|#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|Q: (?:What|Why|How|Can|Is|Does|Do|Should|My|I)\b|(?:hyp|ref|src|tgt|Decoded|Tokens): |[STHDP]-\d{1,7}\t|\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$))`,
 			Veto:     true, Source: "git blame, the history of zsh, gh issue list, questions and answers, what a model reads and writes (fairseq and others), errors in a manual",
 			Match: lines(
 				`^1a2b3c4 (Me 2026-03-01 09:00:00 +0000 12)     raise RuntimeError("CUDA error: out of memory")`,

@@ -271,7 +271,8 @@ func sampleVetoes() []pattern.Pattern {
 		{
 			// Trainers print prompts, completions and rewards as tables. A panel of one column may hold the program's
 			// own exception.
-			Name: "veto.table_row",
+			Name:     "veto.table_row",
+			Requires: []string{"│", "┃"},
 			Literals: []string{
 				"ut of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "OOM Killed", "Killed process", "annot allocate memory", "oom-kill",
 			},
