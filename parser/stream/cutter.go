@@ -120,9 +120,10 @@ func (c *cutter) upTo(end int) window {
 	return w
 }
 
-// readAhead cuts an input in a goroutine of its own, two windows ahead of who reads them. The goroutine does not outlive the call.
+// readAhead cuts an input in a goroutine of its own, some windows ahead of who reads them: an event has its reader read all deferred
+// lines, which takes as long as five windows take here. The goroutine does not outlive the call.
 func (c *cutter) readAhead(in io.Reader, consume func(window)) (total int64, err error) {
-	const ahead = 2
+	const ahead = 8
 	windows := make(chan window, ahead)
 	free := make(chan cutter, ahead+2) // buffers
 	for range ahead + 1 {
