@@ -28,7 +28,7 @@ var modelWords = []string{
 // keyParts are parts of a name that make it a credential's.
 var keyParts = []string{
 	"password", "passwd", "passphrase", "secret", "credential", "apikey", "api_key", "access_key", "private_key", "authorization",
-	"client_key", "pass_phrase", "authtoken", "cli_auth",
+	"client_key", "pass_phrase", "authtoken", "cli_auth", "private_mac", "passwort", "kennwort",
 }
 
 // passWords are the words before "pass" that make it a credential, unlike in forward_pass.
@@ -63,14 +63,22 @@ func Key(name string) bool {
 	if ok && word != "" && word != "key" {
 		return endsWithAny(word, keyWords) || upper && !endsWithAny(word, modelWords)
 	}
-	for _, p := range []string{"storepass", "keypass", "requirepass", "sshpass", "psk", "bearer"} {
+	for _, p := range []string{"storepass", "keypass", "requirepass", "sshpass", "psk", "bearer", "bindpw"} {
 		if _, ok := lastWord(last, p); ok {
 			return true
 		}
 	}
 	word, pass := lastWord(last, "pass")
+	if pass && (upper || endsWithAny(word, passWords)) {
+		return true
+	}
+	for _, short := range []string{"pw", "sk"} { // db_pw, VOLC_SK
+		if word, ok := lastWord(last, short); ok && word != "" && (upper || short == "pw" && endsWithAny(word, passWords)) {
+			return true
+		}
+	}
 	user, pwd := lastWord(last, "pwd")
-	return last == "cookie" || last == "set_cookie" || pwd && (!upper || user != "") || pass && (upper || endsWithAny(word, passWords)) || strings.HasPrefix(last, "aws_") && strings.Contains(last, "key")
+	return last == "cookie" || last == "set_cookie" || pwd && (!upper || user != "") || strings.HasPrefix(last, "aws_") && strings.Contains(last, "key")
 }
 
 // mayBeKey reports whether a setting of this name is a credential if its value looks like one: any token or key but a
@@ -81,12 +89,13 @@ func mayBeKey(name string) bool {
 	if !ok {
 		word, ok = lastWord(last, "key")
 	}
-	return last == "ak" || last == "sk" || ok && (word == "" || !endsWithAny(word, modelWords))
+	return last == "ak" || last == "sk" || last == "login" || ok && (word == "" || !endsWithAny(word, modelWords))
 }
 
 // snake converts a name to snake case: "account_key" for "AccountKey" and "account-key".
 func snake(name string) string {
 	var b strings.Builder
+	b.Grow(len(name) + len("___"))
 	for i := range len(name) {
 		if i > 0 && ascii.IsUpper(name[i]) && !ascii.IsUpper(name[i-1]) && name[i-1] != '_' && name[i-1] != '-' {
 			b.WriteByte('_')
@@ -121,7 +130,7 @@ func lastWord(name, word string) (string, bool) {
 
 func endsWithAny(name string, words []string) bool {
 	for _, w := range words {
-		if name == w || (w != "" && strings.HasSuffix(name, "_"+w)) {
+		if at := len(name) - len(w); at == 0 && name == w || w != "" && at > 0 && name[at-1] == '_' && name[at:] == w {
 			return true
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"oomscan/parser/ascii"
+	"oomscan/parser/lazyre"
 )
 
 // Mask replaces the text of a secret.
@@ -20,7 +21,7 @@ const Mask = "***"
 // A credential of less than minBare bytes contains or follows one of these signs.
 const (
 	minBare = 20
-	signs   = "=:-_@./ \t：" // the last one is wide
+	signs   = "=:-_@./\\ \t：" // the last one is wide
 )
 
 // Text masks every credential in text and keeps the rest.
@@ -28,19 +29,47 @@ func Text(text string) string {
 	if len(text) < 6 || len(text) < minBare && !strings.ContainsAny(text, signs) {
 		return text
 	}
+	var has pairs
+	has.fill(text)
 	for i := range shapes {
-		x := &shapes[i]
-		if x.isNeeded(text) {
-			text = maskAll(text, x.re().FindAllStringSubmatchIndex(text, -1), func(m []int) (int, int) {
-				lo, hi := m[len(m)-2], m[len(m)-1]
-				if x.ok != nil && !x.ok(text[lo:hi]) || x.named && !isNamed(text, m) {
-					return 0, 0
-				}
-				return lo, hi
-			})
+		if x := &shapes[i]; x.isNeeded(text, &has) {
+			text = mask(text, x.find(text))
 		}
 	}
-	return maskRandom(maskNamed(maskIssued(text)))
+	text = mask(text, issuedIn(text))
+	text = mask(text, namedIn(text))
+	if view, at := asTyped(text, &has); at != nil {
+		text = mask(text, typedIn(view, at))
+	}
+	return mask(text, randomIn(text))
+}
+
+// span is where a text has a credential.
+type span struct{ lo, hi int }
+
+// mask replaces spans, in order, of which none overlaps the one before.
+func mask(text string, spans []span) string {
+	if len(spans) == 0 {
+		return text
+	}
+	var out strings.Builder
+	from := 0
+	for _, s := range spans {
+		out.WriteString(text[from:s.lo] + Mask)
+		from = s.hi
+	}
+	return out.String() + text[from:]
+}
+
+// find returns what matches of the shape's expression contain.
+func (x *shape) find(text string) (spans []span) {
+	for _, m := range x.re().FindAllStringSubmatchIndex(text, -1) {
+		s := span{m[len(m)-2], m[len(m)-1]}
+		if s.lo < s.hi && (x.ok == nil || x.ok(text[s.lo:s.hi])) && (!x.named || isNamed(text, m)) {
+			spans = append(spans, s)
+		}
+	}
+	return spans
 }
 
 // isNamed reports whether a match's last group but one is the name of a credential, and the last a value for it.
@@ -91,10 +120,9 @@ const (
 	maxBlanks = 8
 )
 
-// maskNamed masks values with the names of credentials: `name=value`, `name: value`, `"name": "value"`, `--name
+// namedIn finds values with the names of credentials: `name=value`, `name: value`, `"name": "value"`, `--name
 // value`, `'--name', 'value'` and `("name", "value")`.
-func maskNamed(text string) string {
-	var out strings.Builder
+func namedIn(text string) (spans []span) {
 	from := 0
 	for i := 0; i < len(text); i++ {
 		var name string
@@ -102,8 +130,10 @@ func maskNamed(text string) string {
 		switch c := text[i]; {
 		case c == '=' || c == ':':
 			name, at = nameBefore(text[from:i]), i+1
-			if strings.HasPrefix(text[at:], ">") {
+			if strings.HasPrefix(text[at:], ">") || c == ':' && strings.HasPrefix(text[at:], "=") {
 				at++
+			} else if strings.HasPrefix(text[at:], "= ") { // a comparison
+				continue
 			}
 		case separator(text, i) > 0:
 			name, at = nameBefore(text[from:i]), i+separator(text, i)
@@ -121,31 +151,32 @@ func maskNamed(text string) string {
 		if len(name) > maxName {
 			continue
 		}
-		sure, beside := Key(name), isBesideUser(name, text)
-		if !sure && !beside && !mayBeKey(name) || !isClosed(text[:i], name, text[i:]) {
+		sure, short := Key(name), isShort(name)
+		if !sure && !short && !mayBeKey(name) || !isClosed(text[:i], name, text[i:]) {
 			continue
 		}
 		lo, hi := value(text, at)
-		sure = sure || beside && !strings.HasPrefix(text[lo:], "/")
+		sure = sure || short && isPassword(name, text, lo, hi)
 		if !isValue(name, text[i:lo], text[lo:hi]) || !sure && !isIssued(text[lo:hi]) {
 			continue
 		}
-		out.WriteString(text[from:lo] + Mask)
+		spans = append(spans, span{lo, hi})
 		from, i = hi, hi-1
 	}
-	if from == 0 {
-		return text
-	}
-	return out.String() + text[from:]
+	return spans
 }
 
-// separator returns the length of what separates a name from its value at i, other than : and =: the rule of a table, an arrow,
-// dots, the end of an XML tag. 0: there is none.
+// separator returns the length of what separates a name from its value at i, other than : and =: these as URLs encode them, the
+// rule of a table, an arrow, dots, the end of an XML tag. 0: there is none.
 func separator(text string, i int) int {
 	rest := text[i:]
 	switch rest[0] {
 	case '>', '|':
 		return 1
+	case '%':
+		if len(rest) >= 3 && rest[1] == '3' && (rest[2]|0x20 == 'd' || rest[2] == 'A' || rest[2] == 'a') {
+			return 3
+		}
 	case '.':
 		if strings.HasPrefix(rest, "...") && (i == 0 || text[i-1] != '.') {
 			return len(rest) - len(strings.TrimLeft(rest, "."))
@@ -172,15 +203,36 @@ func isClosed(before, name, rest string) bool {
 	return true
 }
 
-// isBesideUser reports whether a name that may mean anything, such as pass, follows or precedes the name of a user.
-func isBesideUser(name, text string) bool {
-	switch strings.ToLower(strings.TrimLeft(name, "-")) {
+// isShort reports whether a name may mean a password, or anything else.
+func isShort(name string) bool {
+	switch strings.ToLower(strings.TrimLeft(name[strings.LastIndexByte(name, '.')+1:], "-")) {
 	case "pass", "pwd", "pw":
-		low := strings.ToLower(text[:min(len(text), 1<<12)])
-		return strings.Contains(low, "user") || strings.Contains(low, "uid")
+		return true
 	}
 	return false
 }
+
+// isPassword reports whether the value of a name that [isShort] is a password: beside the name of a user, or as passwords look.
+func isPassword(name, text string, lo, hi int) bool {
+	const least = 6
+	value := text[lo:hi]
+	if strings.HasPrefix(value, "/") || hi < len(text) && strings.IndexByte("([", text[hi]) >= 0 { // a path, a call
+		return false
+	}
+	low := strings.ToLower(text[:min(len(text), 1<<12)])
+	for _, user := range []string{"user", "uid", "login"} {
+		if strings.Contains(low, user) {
+			return true
+		}
+	}
+	return len(value) >= least && hasLetter(value) &&
+		(strings.HasSuffix(strings.ToLower(name), "pw") || strings.ContainsAny(value, digits) && !isQuantity(value))
+}
+
+// isQuantity reports whether a value is a number, maybe with an exponent and a unit.
+func isQuantity(value string) bool { return quantity().MatchString(value) }
+
+var quantity = lazyre.New(`^[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?:%|[A-Za-zµ]{0,4}(?:/[A-Za-z]+)?)$`)
 
 // nameBefore returns the name that text ends with, ignoring quotes and blanks after it.
 func nameBefore(text string) string {
@@ -202,6 +254,9 @@ func nameBefore(text string) string {
 	begin := end
 	for begin > 0 && end-begin <= maxName && nameByte(text[begin-1]) {
 		begin--
+	}
+	if begin > 0 && text[begin-1] == '%' { // after an encoded sign of a URL
+		begin = min(begin+2, end)
 	}
 	return text[begin:end]
 }
@@ -238,8 +293,8 @@ func value(text string, at int) (lo, hi int) {
 	for lo < len(text) && lo-at < maxBlanks && (text[lo] == ' ' || text[lo] == '\t') {
 		lo++
 	}
-	if strings.HasPrefix(text[lo:], "Some(") { // in Rust
-		lo += len("Some(")
+	if n := nameLength(text[lo:]); lo+n+1 < len(text) && strings.IndexByte("([", text[lo+n]) >= 0 && isQuote(text[lo+n+1]) { // Some("x"), ['x']
+		lo += n + 1
 	}
 	if strings.HasPrefix(text[lo:], `b'`) || strings.HasPrefix(text[lo:], `b"`) {
 		lo++
@@ -274,7 +329,7 @@ func isValue(name, between, value string) bool {
 	case "", "none", "null", "true", "false", Mask, "<redacted>", "redacted":
 		return false
 	}
-	if strings.HasPrefix(value, Mask) || strings.HasPrefix(value, "<|") || strings.HasPrefix(value, "--") || isVariable(value) {
+	if strings.Trim(value, " ,") == "" || strings.HasPrefix(value, Mask) && !strings.HasPrefix(value, Mask+" ") || strings.HasPrefix(value, "<|") || strings.HasPrefix(value, "--") || isVariable(value) {
 		return false
 	}
 	password := strings.Contains(strings.ToLower(name), "pass")
@@ -282,7 +337,7 @@ func isValue(name, between, value string) bool {
 		return false
 	}
 	if strings.HasSuffix(between, ": ") && !strings.ContainsAny(between, `"'`) {
-		return password || len(value) >= 8 && strings.ContainsAny(value, digits)
+		return password || !isQuantity(value) && len(value) >= 8 && strings.ContainsAny(value, digits)
 	}
 	return true
 }
@@ -297,22 +352,4 @@ func isIssued(value string) bool {
 // isVariable reports whether a value is a shell variable.
 func isVariable(value string) bool {
 	return value == "$" || len(value) > 1 && value[0] == '$' && (ascii.IsUpper(value[1]) || value[1] == '{' || value[1] == '(' || value[1] == '_')
-}
-
-// maskAll masks the range that pick returns for each match, if it is not empty.
-func maskAll(text string, matches [][]int, pick func(m []int) (lo, hi int)) string {
-	var out strings.Builder
-	from := 0
-	for _, m := range matches {
-		lo, hi := pick(m)
-		if lo < from || hi <= lo {
-			continue
-		}
-		out.WriteString(text[from:lo] + Mask)
-		from = hi
-	}
-	if from == 0 {
-		return text
-	}
-	return out.String() + text[from:]
 }

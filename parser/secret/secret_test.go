@@ -80,6 +80,16 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"| db_password | % |", "│ db_password   │ % │", "  wandb_api_key ............ %", "api_key -> %", "Config { password: Some(\"%\"), n: 1 }",
 		"密码：%", "password is %", "Login failed for user me with password %", "ansible_ssh_pass=%", "pass_phrase=%", "psk=%",
 		"ConvertTo-SecureString '%' -AsPlainText -Force", "::add-mask::%", "##vso[task.setvariable variable=x;issecret=true]%",
+		"+ signtool sign /f c.pfx /p % a.exe", "+ schtasks /create /ru me /rp % /tn x", "+ winrs -r:h -u:me -p:% dir", "+ xfreerdp3 /v:h /u:me /p:'%'", "+ cmdkey /add:h /user:me /pass:%",
+		"+ net use z: \\\\h\\s % /user:me", "+ net user me % /add", "pw=%", "db.pass=%", "+ ./deploy --pw % -n 1", "['x', '--pw=%']", "LDAP_BIND_PW=%", "BINDPW=%", "VOLC_SK=%",
+		"+ snmpwalk -v3 -a SHA -A % -X x% h", "+ snmpget -v2c -c % h", "+ ldappasswd -w % -s x% uid=u", "+ redis-cli --pass % ping", "+ sqlcmd -U sa -P% -Q x",
+		"h:5432:db:me:%", "{\"log\": \"*:*:*:me:%\\n\"}", `expect -c 'expect "assword:"; send "%\r"'`, `{"msg": "send -- \"%\\n\""}`, "Login credentials: me / %", "login with me:%",
+		"https://me:a/%/b@h.example.com/x", `\\me:%@h\share`, `{"p": "\\\\me:%@h\\s"}`, "+ curl -x me:%@proxy:3128 https://x", "odbc_connect=UID%3Dsa%3BPWD%3D%%3B", "password := \"%\"", `password\t%`,
+		"[sudo] password for me: %", "Password for 'https://me@h': %", "A temporary password is generated for root@h: %", "Enter PEM pass phrase: %", "root password set to %", "пароль: %", "Passwort: %",
+		"SecretStr: api_key=SecretStr('%')", "{'api_key': ['%', 'x%']}", "SET PASSWORD FOR 'me'@'h' = PASSWORD('%')", `keyring.set_password("svc", "me", "%")`, "pymysql.connect('h', 'me', '%')",
+		"+ pulumi config set --secret db %", "+ poetry config http-basic.x me %", "+ mkpasswd -m sha-512 %", "+ ssh-add <<< %", "+ sshpass -f <(echo %) ssh h", `"masterauth" "%"`, "> ACL SETUSER me on >% ~*",
+		`{"msg": "Namespace(password=\"%\")", "n": 1}`, `{"a": "{\"b\": \"{\\\"password\\\": \\\"%\\\"}\"}"}`, `{"cmd": "mysql -p\"%\" x"}`, `["sh", "-c", "mysql -p'%' x"]`, `['wpa_passphrase', 'ssid', "%"]`,
+		`[\"http\", \"-a\", \"me:%\", \"GET\"]`, "['sc.exe', 'config', 'svc', 'password=', '%']", "['htpasswd', '-cb', 'f', 'me', '%']", "{'line': '+ htpasswd -cb f me %', 'n': 1}",
 		"https://x/k?q-ak=A&q-signature=%", "--cli [\"redis-server\", \"--requirepass\", \"%\"]", "C: AUTH PLAIN AG1lAFRy%==",
 	} {
 		const password = "Tr0ub4dor"
@@ -88,6 +98,8 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 	}
 	for _, line := range []string{
 		"client = " + hex40[:32] + ".aB3dE6gH9jK2mN5p", "token is eyJhcGlfYWRk" + alnum + alnum, "ak=" + hex40[:32] + " x", "sk=" + hex40[:32], "+ wandb login local-" + hex40,
+		`Digest username="me", response="` + hex40[:32] + `"`, "Private-MAC: " + hex40, "https://api.telegram.org/bot123456789:AA" + alnum[:33] + "/send", "me:$apr1$abcd$" + alnum[:22],
+		"+ heroku auth:token " + hex40, "Incorrect API key provided: " + hex40[:32] + ".", "-Dsonar.login=" + hex40,
 		"COMET INFO: api key " + alnum, "https://conda.anaconda.org/t/x-" + hex40 + "/ch", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ",
 	} {
 		got := secret.Stable(line)
@@ -167,6 +179,17 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		`input token 0123456789 of 4096 and key abc`,
 		`max_token -> 4096 stop_token -> 2`,
 		`cat password | sudo -l`,
+		`Estimated FLOPs per token: 4.945e+09, time per token: 0.01234ms/it`,
+		`if token == "{" and password == None:`,
+		`+ net use`,
+		`pw = Piecewise((x, x < 1)) pw=3.5 pr, pw := io.Pipe() conv_pw=Conv2d pass=12.5ms pass=forward`,
+		`http://10.0.0.1:8000/v1/x@y docker://r:5000/x@sha256:0123 http://[::1]:8000/x@y file://C:/x@y`,
+		`"pattern": "^arn:\\w{12}:.@\\-_/]+$"`,
+		`12:54:03:INFO:x:done fe80:5432:ab:cd:ef01 rank:0@node:29500`,
+		`the user may pass a function; user pass 2; login: me / you`,
+		`    password string`,
+		`['a', 'b', "c"] {"a": ["x", "y"], "b": "\"z\""}`,
+		`send "a b\r"`,
 	} {
 		assert.Equal(t, text, secret.Text(text))
 	}
@@ -193,7 +216,7 @@ func BenchmarkTextOfAnErrorMessage(b *testing.B) {
 // TestTimeIsLinear masks long runs of prefixes of credentials.
 func TestTimeIsLinear(t *testing.T) {
 	t.Parallel()
-	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key "} {
+	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key ", `\`, "['a', ", `["`} {
 		begin := time.Now()
 		secret.Stable(strings.Repeat(unit, 40_000/len(unit)))
 		assert.Less(t, time.Since(begin), 2*time.Second, unit)

@@ -17,16 +17,26 @@ var shapes = slices.Concat([]shape{
 	{need: "eyJ", re: lazyre.New(edge + `(eyJ[\w-]{8,}\.[\w.=-]{8,}|eyJhbGciOi[\w.=-]{20,}|eyJ(?:rIjoi|hcGlf)[\w=-]{40,})`)},
 	{need: "://", near: "@", re: lazyre.New(`://[^\s/:@?#"']*:([^\s/"'<>]+)@`)},
 	{need: "@", re: lazyre.New(`://([^\s/:@?#"'<>]{20,})@`)},
+	{need: "://", near: "@", re: lazyre.New(`://[^\s/:@?#"'\[]*:([^\s/@"'<>$]*[^\s/@"'<>$\d][^\s/@"'<>]*/[^\s@"'<>]*)@`)}, // with a slash, behind no port
+	{need: `\\`, near: "@", re: lazyre.New(`(?:^|[\s"'=:])\\\\+[A-Za-z][\w.-]*:([^\s\\/@"']+)@\w`)},                       // UNC
+	{need: "@", near: ":", re: lazyre.New(`(?:^|[\s"'=])[\w.-]+:([^\s"'/@:]+)@[\w.-]+:\d{2,5}\b`), ok: hasLetter},         // a proxy
 	{need: "uthorization", re: lazyre.New(`[Aa]uthorization\\?["']?\s*[:=,]\s*b?\\?["']?((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`)},
 	{need: "ookie", near: "=", re: lazyre.New(`\b[Cc]ookie\\?["']?\s*[:=,]\s*b?\\?["']?(\w[^"'\s=]*=[^"'\r\n]*)`)},
 	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: isRandom},
 	{need: "asic ", re: lazyre.New(`\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`), ok: isRandom},
 	{need: " password ", re: lazyre.New(`\blogin\s+\S+\s+password\s+(\S+)`)},
+	{need: " pass ", re: lazyre.New(`\buser\s+\S+\s+pass\s+(\S+)`), ok: hasLetterAndDigit},
+	{need: `password\t`, re: lazyre.New(`password\\t(\S+?)(?:\\|["']|$)`), ok: hasLetterAndDigit},
+	{need: "response=", re: lazyre.New(`\bresponse=\\?["']?([0-9a-f]{32,64})\b`)}, // HTTP's digest
+	{need: "edential|ogin|assword", near: "/", re: lazyre.New(`(?i)\b(?:credentials?|login|password)\s*[:=]\s*["']?[\w.@*-]+\s+/\s+([^\s"']{4,})`)},
+	{need: "$", re: lazyre.New(`\$(?:1|2[abxy]|5|6|7|g?y|apr1|argon2\w*|scrypt)\$([\w./=,+-]+\$[\w./$=,+-]{20,})`)},                                                          // crypt
+	{need: ":*:|:54|:64", re: lazyre.New(`(?:^|[\s"'])[\w.*-]+:(?:\*|[56]4\d\d):[\w*-]+:[^\s:"']*[g-zG-Z@.][^\s:"']*:([^\s:"'\\,\]})]+)(?:$|[\s"'\\,\]})])`), ok: hasLetter}, // PostgreSQL's .pgpass
+	{need: `send "|send -- "`, re: lazyre.New(`\bsend\s+(?:--\s+)?"([^\s"]{4,})\\+[rn]"`)},                                                                                   // expect
 	{need: "ig", near: "?&", re: lazyre.New(`[?&](?i:sig|[\w-]*signature|x-amz-credential)=([^\s&"'<>]{6,})`)},
 	{need: "Signature=", re: lazyre.New(`\bSignature=([0-9a-f]{64})`)},
 	{need: "hook", re: lazyre.New(`(?:hooks\.slack(?:-gov)?\.com/\w+|discord(?:app)?\.com/api/webhooks/\d+|webhook\.office\.com/\w+|/bot/v2/hook)/([^\s"'<>]{20,})`)},
 	{need: "key=", near: "?&", re: lazyre.New(`[?&]key=([\w-]{20,})`), ok: hasDigit},
-	{need: ":A", re: lazyre.New(edge + `\d{5,16}:(A[\w-]{34})`)}, // Telegram
+	{need: ":A", re: lazyre.New(`(?:^|[^A-Za-z0-9]|bot)\d{5,16}:(A[\w-]{34})`)}, // Telegram
 	{need: "Q~", re: lazyre.New(edge + `([\w~.]{3}\dQ~[\w~.-]{31,34})`)},
 	{need: ".atlasv1.", re: lazyre.New(edge + `(\w{14}\.atlasv1\.[\w=-]{40,})`)},
 	{need: "A3-", re: lazyre.New(edge + `A3-([A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,5})`)}, // 1Password
@@ -34,7 +44,6 @@ var shapes = slices.Concat([]shape{
 	{need: "at.", re: lazyre.New(edge + `[ps]at\.([\w-]{22}\.\w{24}\.\w{20})`)},      // Harness
 	{need: ".acc", re: lazyre.New(edge + `(?:sc|ext|scauth|authress)_([\w-]{5,30}\.\w{4,6}\.acc[\w-]{10,40}\.[\w+/=-]{30,})`)},
 	{need: "_mmk", re: lazyre.New(edge + `(\w{6}_\w{29}_mmk)`)},
-	{need: "", near: "|%", re: lazyre.New(edge + `\d{15,16}[|%](?:7C)?([\w-]{27,40})`), ok: hasDigit},            // Facebook
 	{need: "s.", re: lazyre.New(edge + `s\.([A-Za-z0-9]{24})\b`), ok: hasDigit},                                  // Vault before 1.10
 	{need: "-us", re: lazyre.New(`\b([0-9a-f]{32}-us\d{1,2})\b`)},                                                // Mailchimp
 	{need: "auth", re: lazyre.New(`\b_?auth\\?["']?\s*[:=]\s*\\?["']?([A-Za-z0-9+/]{16,}={0,2})`), ok: isRandom}, // Docker, npm
@@ -42,60 +51,66 @@ var shapes = slices.Concat([]shape{
 	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](?:local-)?(\w{32,})`)},
 	{need: "pass:", re: lazyre.New(`-pass(?:in|out|word)?[\s"',=]+pass:([^\s"',]+)`)},
 	{need: "/t/", re: lazyre.New(`/t/([\w-]{20,})/`), ok: hasDigit}, // Anaconda
+	{need: "with/key/", re: lazyre.New(`with/key/([\w-]{20,})`)},    // IFTTT
 	{need: "account.key", re: lazyre.New(`\baccount\.key[\w.-]*[\s=:]+([^\s"']{8,})`)},
-	{need: "sqlplus|sqlldr|expdp|impdp|rman|jdbc:oracle", near: "/:", re: lazyre.New(`(?:\b(?:sqlplus|sqlldr|expdp|impdp|rman)\s+|\bjdbc:oracle:\w+:)\w+/([^\s@/"']+)@`)},
+	{need: "sqlplus|sqlldr|expdp|impdp|rman|jdbc:oracle|SQL> ", near: "/:", re: lazyre.New(`(?:\b(?:sqlplus|sqlldr|expdp|impdp|rman)\s+|\bSQL> (?i:conn\w*) |\bjdbc:oracle:\w+:)\w+/([^\s@/"']+)@`)},
 	{need: "@tcp(|@unix(", near: ":", re: lazyre.New(`(?:^|[\s"'=])[\w.-]+:([^\s"'/@:]+)@(?:tcp|unix)\(`)}, // Go's driver of MySQL
 	{need: "proxy", near: "@", re: lazyre.New(`_proxy["']?\s*[=:]\s*["']?[\w.-]+:([^\s"'/@]+)@`)},
 	{need: "AUTH", near: "/:", re: lazyre.New(`_AUTH=\w+[/:](\S+)`)},
 	{need: "AUTH ", re: lazyre.New(`\bAUTH (?:PLAIN |LOGIN )([A-Za-z0-9+/]{8,}=*)`)},
-	{need: "> AUTH|> PASS", re: lazyre.New(`> (?:AUTH|PASS) (\S+)$`)}, // a client of Redis, of FTP
+	{need: "> AUTH|> PASS|C: AUTH|C: PASS", re: lazyre.New(`(?:>|C:) (?:AUTH|PASS) (\S+)$`)}, // a client of Redis, of FTP
+	{need: "SETUSER", re: lazyre.New(`\bACL SETUSER\s.*?\s>(\S+)`)},
+	{need: "asic auth|ogin with|redentials", near: ":", re: lazyre.New(`(?i)\b(?:basic auth|login with|credentials):?\s+["']?[\w.@-]+:([^\s"',)]{6,})`), ok: hasLetterAndDigit},
+	{need: "<(echo|<(printf", re: lazyre.New(`pass[^|\n]*<\((?:echo|printf)\s+(?:-\w+\s+)*["']?([^)"'\s]+)`)},
 	{need: "auth|creds", re: lazyre.New(`[\s"']--?[\w-]*(?:auth|creds)["',]*[\s=]+["']?[\w.@-]+:([^\s"',/:][^\s"',]*)`)},
 	{need: " -a | -u ", near: ":", re: lazyre.New(`(?:^|[\s"'])(?:https?|ftp)\s[^|;&\n]*?-[au]\s+["']?[\w.@-]+:([^\s"']+)`)},
 	{need: "ftp", near: ",", re: lazyre.New(`\blftp\b.*?\s-u\s*["']?[^\s"',]+,([^\s"']+)`)},
 	{need: "curl", re: lazyre.New(`\bcurl\b[^|;&\n]*?\s--cert[\s=]+["']?[^\s"':]+:([^\s"']+)`)},
 	{need: "auth|Auth|AUTH|login|redential", near: `"'`, re: lazyre.New(`(?i)(?:auth|login|credentials?)\s*=?\s*\(\s*["'][^"']*["']\s*,\s*["']([^"']+)["']`)},
+	{need: "assword(|ASSWORD(|asswd(", near: `"'`, re: lazyre.New(`(?i)passw(?:or)?d\(\s*(?:["'][^"']*["']\s*,\s*)*["']([^"']+)["']`)},
+	{need: "connect(", near: `"'`, re: lazyre.New(`\bconnect\(\s*["'][^"']*["']\s*,\s*["']([^"']*["']\s*,\s*["'][^"']+)["']`)}, // MySQL and Oracle
 	{need: "comet_ml.", re: lazyre.New(`\bcomet_ml\.\w+\(\s*["'](\w{25,})`)},
 	{need: "dentified by '|DENTIFIED BY '|assword '|ASSWORD '", re: lazyre.New(`(?i)\b(?:identified by|password)\s+'([^']+)'`)}, // SQL
 	{need: "-literal", re: lazyre.New(`--from-literal[\s=]+["']?[^\s=]+=([^\s"']+)`)},
 	{need: "-mask::", re: lazyre.New(`::add-mask::(\S+)`)},
 	{need: "issecret=true", re: lazyre.New(`issecret=true[^\]\n]*\](\S+)`)},
 	{need: "echo |printf ", re: lazyre.New(`\b(?:echo|printf)\s+(?:-\w+\s+)*["']?([^|"'\n]*[^\s|"'\n])["']?\s*\|[^|\n]*` + fromInput)},
-	{need: "<<<", re: lazyre.New(fromInput + `[^|\n]*<<<\s*["']?([^\s"']+)`)},
-	{need: "htpasswd", re: lazyre.New(`\bhtpasswd\b[^|;&\n]*?["'\s]-\w*b\w*["',\s][^|;&\n]*[\s"']([^\s"'-][^\s"']*)["'\]]*(?:$|[|;&\n])`)},
-	{need: "mc |rclone|vault login|wpa_pass|rabbitmqctl|reset-admin|authtoken|net use|bindpw|requirepass", re: lazyre.New(`\b(?:mc (?:alias set|config host add) \S+ \S+ \S+|rclone obscure|vault login|wpa_passphrase \S+|rabbitmqctl (?:add_user|change_password) \S+|` +
-		`reset-admin-password|(?:add-)?authtoken|net use \S+(?: \S+)* /user:\S+|bindpw|requirepass) ([^\s=-][^\s=]*)(?:\s|$)`)},
-	{need: "assword |ASSWORD |assphrase ", re: lazyre.New(`(?i)\b(?:password|passphrase)(?:\s+is)?\s+["']?([^\s"'<>|]{6,})`), ok: hasLetterAndDigit},
-	{need: "oken |OKEN |api key|API key|apiKey |ecret ", re: lazyre.New(`(?i)\b(?:token|api[ -]?key|secret)(?: is)?\s+["']?([^\s"'<>|]{16,})`), ok: isIssued},
-	{need: "密", re: lazyre.New(`(?:密码|密钥)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
+	{need: "<<<", re: lazyre.New(`(?:(?i:password|passphrase|token|secret)\b|` + fromInput + `)[^|\n]*<<<\s*["']?([^\s"',][^\s"']*)`)},
+	{need: "htpasswd", re: lazyre.New(`\bhtpasswd\b(?:\s+-\w+)*\s+-\w*b\w*(?:\s+[^\s"'\\|;&(]+)*\s+["']?([^\s"'\\|;&(-][^\s"'\\|;&]*)`)},
+	{need: "mc |rclone|vault login|wpa_pass|rabbitmqctl|reset-admin|authtoken|net use|bindpw|requirepass|masterauth|pulumi |poetry |mkpasswd", re: lazyre.New(`\b(?:mc (?:alias set|config host add) \S+ \S+ \S+|rclone obscure|vault login|wpa_passphrase \S+|rabbitmqctl (?:add_user|change_password) \S+|` +
+		`reset-admin-password|(?:add-)?authtoken|net use [^\s"']+(?: [^\s"']+)* /user:[^\s"']+|net use (?:\w: )?\\\\\S+|net user \w+|pulumi config set --secret \S+|poetry config http-basic\.\S+ \S+|mkpasswd(?: -\w \S+)*|bindpw|requirepass|masterauth)["']* ["']?([^\s=/"'(-][^\s="']*)(?:[\s"']|$)`)},
+	{need: "assword |ASSWORD |ass phrase:|assphrase ", re: lazyre.New(`(?i)\bpass(?:word| ?phrase)(?:(?: is generated)? for(?: key)? (?:'[^']*'|"[^"]*"|[^\s:]+))?:\s+["']?([^\s"'(<\[{][^\s"']{3,})`)},
+	{need: "assword |ASSWORD |assword\t|assphrase ", re: lazyre.New(`(?i)\bpass(?:word|phrase)(?:\s+(?:for(?: user)? \S+|is|was|has been|set|changed|reset|to))*:?\s+["']?([^\s"'<>|]{6,})`), ok: hasLetterAndDigit},
+	{need: "oken |OKEN |api key|API key|apiKey |ecret |auth |login ", re: lazyre.New(`(?i)\b(?:token|api[ -]?key|secret|auth|login)(?: is| provided)?:?\s+["']?([^\s"'<>|\\.]{16,})`), ok: isIssued},
+	{need: "密|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
 	{need: "value=|value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?[\s,]*["']?<?value["']?\s*[=:>]\s*["']?([^\s"',}<]+)`)},
 	{need: "value=|value:|value\"|value'", re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?name["']?\s*[=:]\s*["']\w*(?:PASSWORD|TOKEN|SECRET|_KEY)\b`)},
 	{need: " set |set -|setx |setenv |modify ", named: true, re: lazyre.New(`\b(?:set|setx|setenv|modify)\b[^|;&\n]*?\s(\w[\w.-]*(?i:key|token|secret|pass|password))\s+(?:--body[ =]|-b)?["']?([^\s=|"'-][^\s=|"']*)["']?(?:\s|$)`)},
 	{need: "To-SecureString", re: lazyre.New(`ConvertTo-SecureString\W+(?:String\W+)?([^\s"']+)`)},
 	{need: "ENV ", named: true, re: lazyre.New(`\bENV\s+(\w+)\s+(\S+)`)},
 }, options(
-	"-p", "az cqlsh cypher-shell beeline login mariadb mongo mongodump mongosh mysql mysqladmin mysqldump ncftpget ncftpput psexec altool racadm sshpass twine "+
-		"unlock-keychain unrar useradd usermod 7z 7za",
-	"-P", "bcp ipmitool mosquitto_pub mosquitto_sub mysql ssh-keygen sqlcmd unzip zip", "-N", "ssh-keygen", "-hp", "rar", "-pw", "plink pscp psftp",
-	"-k", "obsutil openssl ossutil ossutil64 swanlab", "-s", "coscmd", "-w", "ldapmodify ldapsearch", "-a", "redis-cli", "-b", "curl", "--pass", "curl", "-u", "curl", "--user", "curl", "-U", "curl smbclient", "--proxy-user", "curl",
+	"-p", "az certutil cqlsh cypher-shell beeline login mariadb mongo mongodump mongosh mysql mysqladmin mysqldump ncftpget ncftpput psexec altool rabbitmqadmin racadm rdesktop "+
+		"sshpass twine unlock-keychain unrar useradd usermod winrs 7z 7za",
+	"/p", `\w*freerdp\w* schtasks signtool`, "/rp", "schtasks", "-P", "bcp ipmitool mosquitto_pub mosquitto_sub ssh-keygen sqlcmd unzip zip", "-N", "ssh-keygen",
+	"-hp", "rar", "-pw", "plink pscp psftp", "-k", "obsutil openssl ossutil ossutil64 prefect swanlab", "-s", "coscmd ldappasswd", "-w", `ldap\w+`, "-a", "redis-cli",
+	"-b", "curl", "--pass", "curl redis-cli", "-u", "curl", "--user", "curl", "-U", "curl smbclient", "--proxy-user", "curl", "-A", `snmp\w+`, "-X", `snmp\w+`, "-c", `snmp\w+`, "-t", "glab", "--value", "keyvault put-parameter",
 ))
 
 // fromInput are programs, and options of programs, that read a password from standard input.
-const fromInput = `(?:\bsudo\b[^|\n]*\s-\w*S\b|--password-stdin|passwd\s+--stdin|--with-token|--passphrase-fd|\b(?:chpasswd|kinit|cryptsetup|vncpasswd|openconnect)\b)`
+const fromInput = `(?:\bsudo\b[^|\n]*\s-\w*S\b|--password-stdin|passwd\s+--stdin|--with-token|--passphrase-fd|\b(?:chpasswd|kinit|ssh-add|su|password_stdin|gcloud secrets|cryptsetup|vncpasswd|openconnect)\b)`
 
-// options returns shapes for a flag and the programs whose credential it takes, attached or as the next argument. The
-// command may be a shell line or a list of quoted arguments. A short number is a port.
+// options returns shapes for a flag and the programs whose credential it takes, attached, behind a colon or as the next argument. A
+// short number is a port.
 func options(flagAndPrograms ...string) (list []shape) {
 	for pair := range slices.Chunk(flagAndPrograms, 2) {
-		flag, between := pair[0], `(?:["',]+\s*["']?|\s+["']?|=["']?)`
+		flag, between := pair[0], `[\s:=]+["']?`
+		need := strings.NewReplacer(" ", "|", `\w*`, "", `\w+`, "").Replace(pair[1])
 		switch flag {
-		case "-p", "-hp":
-			between += `?`
-		case "-u":
-			flag, between = `-[a-zA-Z]*u`, between+`?`
+		case "-p", "-hp", "-P", "-u":
+			between = `[\s:=]*["']?`
 		}
-		need := flag
-		if !strings.Contains(pair[1], " ") {
-			need = pair[1]
+		if flag == "-u" {
+			flag = `-[a-zA-Z]*u`
 		}
 		list = append(list, shape{
 			need: need, ok: func(s string) bool { return len(s) > len("65535") || strings.Trim(s, digits) != "" },
@@ -175,24 +190,18 @@ var byFirst = func() (table [utf8.RuneSelf][]prefix) {
 	return table
 }()
 
-// maskIssued masks credentials with an issuer's prefix.
-func maskIssued(text string) string {
-	var out strings.Builder
-	from := 0
+// issuedIn finds credentials with an issuer's prefix.
+func issuedIn(text string) (spans []span) {
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf || byFirst[text[i]] == nil || !wordBegins(text, i) {
 			continue
 		}
 		if n := issuedLength(text[i:]); n > 0 {
-			out.WriteString(text[from:i] + Mask)
-			from = i + n
-			i = from - 1
+			spans = append(spans, span{i, i + n})
+			i += n - 1
 		}
 	}
-	if from == 0 {
-		return text
-	}
-	return out.String() + text[from:]
+	return spans
 }
 
 // issuedLength returns the length of the issued credential that text begins with, or 0.
@@ -222,31 +231,30 @@ func wordBegins(text string, i int) bool {
 }
 
 // minRandom is the length of a run of letters and digits that can be told from words.
-const minRandom = 28
+const minRandom = 27
 
 // zhipu is the length of the first part of Zhipu's keys, with its point.
 const zhipu = 33
 
-// maskRandom masks long runs of letters and digits that only key material has, and the parts beside it that look the
-// same: 28 or more with digits and both cases, where nearly every second one is of another class than the one before.
+// randomIn finds long runs of letters and digits that only key material has, and the parts beside it that look the
+// same: 27 or more with digits and both cases, where nearly every second one is of another class than the one before.
 // Names change class at the ends of words alone, and hashes and identifiers have one case. A mangled C++ name begins
 // with _Z, and JSON in Base64 with eyJ, which is a token only with a signature.
-func maskRandom(text string) string {
+func randomIn(text string) (spans []span) {
 	if len(text) < minRandom {
-		return text
+		return nil
 	}
-	var parts [][]int
+	var parts []span
 	begin, word, found := 0, 0, false
-	var ranges [][]int
 	for i := 0; i <= len(text); i++ {
 		if i < len(text) && isAlnum(text[i]) {
 			continue
 		}
 		run := text[begin:i]
 		if at := begin - zhipu; len(run) == 16 && isRandom(run) && at >= 0 && text[begin-1] == '.' && strings.Trim(text[at:begin], digits+"abcdef.") == "" {
-			parts, found = append(parts, []int{at, i}), true
+			parts, found = append(parts, span{at, i}), true
 		} else if isKeyMaterial(run) && !strings.HasPrefix(run, "eyJ") {
-			parts = append(parts, []int{begin, i})
+			parts = append(parts, span{begin, i})
 			found = found || i-begin >= minRandom && !strings.Contains(text[word:i], "_Z")
 		}
 		begin = i + 1
@@ -254,14 +262,14 @@ func maskRandom(text string) string {
 			continue
 		}
 		if found {
-			ranges = append(ranges, []int{parts[0][0], parts[len(parts)-1][1]})
+			spans = append(spans, span{parts[0].lo, parts[len(parts)-1].hi})
 		}
 		parts, word, found = parts[:0], begin, false
 	}
-	return maskAll(text, ranges, func(m []int) (lo, hi int) { return m[0], m[1] })
+	return spans
 }
 
-// isKeyMaterial reports whether letters and digits are drawn at random, for [maskRandom]. A name of short words has one number at most.
+// isKeyMaterial reports whether letters and digits are drawn at random, for [randomIn]. A name of short words has one number at most.
 func isKeyMaterial(run string) bool {
 	changes, numbers := 0, 0
 	for i := 1; i < len(run); i++ {
@@ -288,24 +296,70 @@ type shape struct {
 	re   func() *regexp.Regexp // compiled on first use
 	ok   func(string) bool     // checks a match; nil: all are accepted
 
-	words []string // of need
-	named bool     // the last group but one is a name, which must be a credential's
+	words []word // of need
+	named bool   // the last group but one is a name, which must be a credential's
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, digits) }
+
+func hasLetter(s string) bool { return strings.ToLower(s) != strings.ToUpper(s) }
 
 func hasLetterAndDigit(s string) bool {
 	return hasDigit(s) && strings.ToLower(s)+strings.ToUpper(s) != s+s
 }
 
-// isNeeded reports whether an expression is tried on a text.
-func (x *shape) isNeeded(text string) bool {
-	return slices.ContainsFunc(x.words, func(word string) bool { return strings.Contains(text, word) }) && (x.near == "" || strings.ContainsAny(text, x.near))
+// word is one of the words of [shape].need.
+type word struct {
+	text  string
+	pairs []uint16 // of its bytes, for [pairs]
+}
+
+func newWord(text string) word {
+	w := word{text: text}
+	for i := range len(text) - 1 {
+		w.pairs = append(w.pairs, pairAt(text, i))
+	}
+	return w
+}
+
+// pairs are the pairs of bytes of a text, hashed. A text without one of a word's pairs lacks the word.
+type pairs [1 << 12 / 64]uint64
+
+func pairAt(text string, i int) uint16 {
+	return (uint16(text[i])<<5 ^ uint16(text[i+1])) % (1 << 12)
+}
+
+func (p *pairs) fill(text string) {
+	for i := range len(text) - 1 {
+		x := pairAt(text, i)
+		p[x/64] |= 1 << (x % 64)
+	}
+}
+
+func (p *pairs) has(word word) bool {
+	for _, x := range word.pairs {
+		if p[x/64]&(1<<(x%64)) == 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// isNeeded reports whether an expression is tried on a text with these pairs.
+func (x *shape) isNeeded(text string, p *pairs) bool {
+	for i := range x.words {
+		if w := x.words[i]; p.has(w) && strings.Contains(text, w.text) {
+			return x.near == "" || strings.ContainsAny(text, x.near)
+		}
+	}
+	return false
 }
 
 func init() {
 	for i := range shapes {
-		shapes[i].words = strings.Split(shapes[i].need, "|")
+		for text := range strings.SplitSeq(shapes[i].need, "|") {
+			shapes[i].words = append(shapes[i].words, newWord(text))
+		}
 	}
 }
 

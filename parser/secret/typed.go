@@ -1,0 +1,91 @@
+package secret
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
+
+// quotings are in every text that [asTyped] changes.
+var quotings = []word{newWord(`\"`), newWord(`\'`), newWord(`["`), newWord(`['`)}
+
+// asTyped returns a text as someone would type it into a shell: without the backslashes of quotes within quotes, and with the
+// quoted arguments of a list, as Python and JSON write them, between blanks. at has the offset in text of each of its bytes; it is
+// nil if the text is like that already. has are the text's pairs.
+func asTyped(text string, has *pairs) (view string, at []int) {
+	if !slices.ContainsFunc(quotings, has.has) {
+		return text, nil
+	}
+	b := make([]byte, 0, len(text))
+	argument := byte(0) // the quote of a list's argument, in which i is
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		if c == '\\' {
+			n := len(text) - i - len(strings.TrimLeft(text[i:], `\`))
+			if i+n < len(text) && isQuote(text[i+n]) {
+				i += n - 1
+				continue
+			}
+			for range n {
+				b, at = append(b, c), append(at, i)
+				i++
+			}
+			i--
+			continue
+		}
+		switch {
+		case c == argument:
+			var n int
+			if n, argument = nextArgument(text[i+1:]); n > 0 {
+				c = ' '
+				i += n
+			}
+		case argument == 0 && isQuote(c) && len(b) > 0 && b[len(b)-1] == '[':
+			argument = c
+		}
+		b, at = append(b, c), append(at, i)
+	}
+	if len(b) == len(text) {
+		return text, nil
+	}
+	return string(b), at
+}
+
+// nextArgument returns the length of what a list has between the end of one argument and the next, its quote included, and the
+// quote. It is 0 if the list ends.
+func nextArgument(text string) (n int, quote byte) {
+	rest, ok := strings.CutPrefix(text, ",")
+	if !ok {
+		return 0, 0
+	}
+	rest = strings.TrimLeft(strings.TrimPrefix(rest, " "), `\`)
+	if rest == "" || !isQuote(rest[0]) {
+		return 0, 0
+	}
+	return len(text) - len(rest) + 1, rest[0]
+}
+
+func isQuote(c byte) bool { return c == '"' || c == '\'' }
+
+// typedIn finds what [asTyped] shows, in order and joined where it overlaps, at the offsets of the text.
+func typedIn(view string, at []int) []span {
+	var has pairs
+	has.fill(view)
+	found := namedIn(view)
+	for i := range shapes {
+		if x := &shapes[i]; x.isNeeded(view, &has) {
+			found = append(found, x.find(view)...)
+		}
+	}
+	slices.SortFunc(found, func(a, b span) int { return cmp.Compare(a.lo, b.lo) })
+	joined := found[:0]
+	for _, s := range found {
+		s = span{at[s.lo], at[s.hi-1] + 1}
+		if n := len(joined); n > 0 && s.lo < joined[n-1].hi {
+			joined[n-1].hi = max(joined[n-1].hi, s.hi)
+			continue
+		}
+		joined = append(joined, s)
+	}
+	return joined
+}
