@@ -253,7 +253,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			early := ctx.is("set:freq_base") && ctx.is("not set:flash_attn") // since April 2024 a context's lines have it (#5021)
 			return verdict{truthOf(early), "the log prints the context's settings without flash_attn: the build is older"}
 		}},
-		"prefers":           {"a trainer on preferences", "not a trainer on preferences", prefers},
+		"prefers": {"a trainer on preferences", "not a trainer on preferences", prefers},
 		"sglang_2024": {"SGLang of early 2024, whose flags are few", "not SGLang of early 2024", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.passesThrough("sglang/srt/managers/router/")), "SGLang of early 2024 has no such flag"}
 		}},

@@ -42,7 +42,9 @@ func withValues(options []option) []option {
 	unsure := func(o option) bool { return o.class == withoutValue && !bare(o) }
 	unset := func(c Change) bool { return c.To == nil && c.From != nil && (isNone(*c.From) || c.ComputedFrom == "") } // neither a value nor a step
 	valued := func(o option) bool { return slices.ContainsFunc(o.Changes, typed) }
-	vague := func(o option) bool { return len(o.Changes) == 0 && !o.supported && slices.Contains([]string{"workers", "malloc"}, o.lever) }
+	vague := func(o option) bool {
+		return len(o.Changes) == 0 && !o.supported && slices.Contains([]string{"workers", "malloc"}, o.lever)
+	}
 	out := slices.DeleteFunc(slices.Clone(options), func(o option) bool {
 		return o.place > 0 && (slices.ContainsFunc(o.Changes, unset) || vague(o) && slices.ContainsFunc(options, valued)) // neither a value nor a sign in the log
 	})
