@@ -159,7 +159,7 @@ func (r *Request) sampler(size Interval) []Explanation {
 		named = " (from the model's name)"
 	}
 	return []Explanation{{
-		What: string(Sampler), Seen: true, Bytes: width,
+		What: string(Sampler), Seen: true, Bytes: width, Low: low, High: high,
 		Text: fmt.Sprintf("the sampler's probabilities in float32: %s%s rows x %s vocabulary%s x %d bytes = %s.", about, Thousands(rough(low, high)), r.Vocab, named, width, GiB(r.Bytes)),
 	}}
 }
