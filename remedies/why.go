@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"oomscan/classifier"
@@ -59,6 +60,9 @@ func causeInput(ctx *Context) *cause.Input {
 		out.CardSize = int64(size.Low)
 	}
 	if g, ok := lastReading(ctx.run, "tf.pool"); ok {
+		out.TensorFlowPool, _ = g.Fields.Int("pool")
+	}
+	if g, ok := lastReading(ctx.run, "tf.small_pool"); ok && in.Root.Device != nil && g.Fields["device"] == strconv.Itoa(*in.Root.Device) {
 		out.TensorFlowPool, _ = g.Fields.Int("pool")
 	}
 	if g, ok := lastReading(ctx.run, "vllm.backed_up"); ok {

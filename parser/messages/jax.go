@@ -92,6 +92,18 @@ func xlaPatterns() []pattern.Pattern {
 			NoMatch: []string{"Created device /job:localhost/replica:0/task:0/device:XLA_CPU:0 -> physical description"},
 		},
 		{
+			Name:     "tf.small_pool",
+			Literals: []string{"Created device /job:"},
+			Expr:     `Created device /job:\S{1,80}/device:GPU:(?<device>\d{1,4}) with (?<pool_mib>\d{1,3}) MB memory`,
+			Gauge:    true, Source: "the same of a card that others fill: the lines of the other cards do not replace it",
+			Match: []pattern.Sample{{
+				Line: "2023-03-02 09:12:44.109212: I tensorflow/core/common_runtime/gpu/gpu_device.cc:1613] Created device /job:localhost/replica:0/task:0/device:GPU:2 with 96 MB memory:  -> device: 2, name: NVIDIA A100-SXM4-40GB",
+				Want: parser.Fields{"device": "2", "pool": "100663296"},
+			}},
+			NoMatch: []string{"Created device /job:localhost/replica:0/task:0/device:GPU:0 with 7446 MB memory:  -> device: 0, name: NVIDIA GeForce RTX 3080"},
+			Also:    []string{"tf.pool"},
+		},
+		{
 			Name:     "xla.tpu_allocate",
 			Program:  pattern.Program{Name: "xla", Allocator: "xla", Device: "TPU"},
 			Literals: []string{"That was not possible. There are"},
