@@ -137,6 +137,8 @@ func (r *Run) engineFromConfig() {
 			r.Engine = val
 		case strings.HasSuffix(key, "actor.strategy") && val != "" && val != "none":
 			r.Backend = val
+		case key == "trainer.strategy" && (val == "megatron" || val == "fsdp" || val == "fsdp2"): // SkyRL's
+			r.Backend = val
 		case strings.Contains(key, "actor.fsdp_config."):
 			sections["fsdp"] = true
 		case strings.Contains(key, "actor.megatron."):

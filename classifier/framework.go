@@ -276,7 +276,7 @@ var programs = []Program{
 		Packages: []Package{{"megatron", []string{"core", "training", "training.py", "schedules.py", "optimizer", "model", "mpu", "legacy"}}},
 		Files: []string{
 			"megatron_workers.py", "megatron_actor.py", "megatron_engine.py", "engine/megatron/", "megatron_utils/", "backends/megatron/",
-			"/megatron/core/", "/megatron/training", "megatron_policy_worker", "strategy/megatron_strategy.py",
+			"/megatron/core/", "/megatron/training", "megatron_policy_worker", "/workers/megatron/", "strategy/megatron_strategy.py",
 		},
 		Keys: []string{"accumulate_allreduce_grads_in_fp32"},
 	},
