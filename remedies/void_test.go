@@ -132,6 +132,9 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 	nemo := func(pairs ...string) *classifier.Run {
 		return run("nemo_rl", append(pairs, "policy.max_total_sequence_length", "8192", "policy.sequence_packing.enabled", "True")...)
 	}
+	ring := with(gpuOOM("logprob"), func(r *classifier.Root) {
+		r.Trace = frames("/openrlhf/trainer/ppo_utils/experience_maker.py|make_experience_list|dist.broadcast_object_list(")
+	})
 	flex := with(gpuOOM("forward"), func(r *classifier.Root) {
 		r.Trace = frames("/x/torch/_higher_order_ops/flex_attention.py|math_attention|scores.softmax(dim=-1)")
 	})
@@ -155,6 +158,8 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		"verl, fine-tuning":                      {run("verl", "data.micro_batch_size_per_gpu", "8"), gpuOOM("backward"), "verl.fused-kernels", "model.use_fused_kernels", "True"},
 		"verl, its first trainer for that":       {run("verl", "data.micro_batch_size_per_gpu", "8", "model.partial_pretrain", "q"), gpuOOM("backward"), "verl.fused-kernels", "model.use_fused_kernels", "-"},
 		"verl, the longest sample of the budget": {run("verl", "data.max_token_len_per_gpu", "40960", "data.use_dynamic_bsz", "True", "data.max_length", "30720"), gpuOOM("backward"), "verl.actor.max-token-len", "data.max_token_len_per_gpu", "30720"},
+		"AReaL, a schedule of zero bubbles":      {run("areal", "actor.archon.pp_schedule", "InterleavedZeroBubble"), gpuOOM("backward"), "areal.training.pipeline-schedule", "actor.archon.pp_schedule", "Interleaved1F1B"},
+		"OpenRLHF, a ring's samples":             {run("openrlhf", "rollout_batch_size", "512"), ring, "openrlhf.rollout-batch", "--rollout_batch_size", "256"},
 		"packing by default, of one sample":      {nemo("policy.train_micro_batch_size", "1"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "-"},
 		"packing by default, of more":            {nemo("policy.train_micro_batch_size", "4"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "21504"},
 		"a recipe without the switch":            {run("torchtune"), saving, "torchtune.async-save", "low_cpu_ram", "-"},
