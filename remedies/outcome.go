@@ -152,6 +152,10 @@ func (o *outcome) request(ctx, next *Context, changes []Change) {
 		n := int64(math.Ceil(float64(*r.Requested) * by))
 		return &n
 	}
+	if l, lever := ctx.limit, leverOf("", changes); l != nil && l.Budget && l.Longest > 0 && e.Low >= 2*l.Longest && lever != nil && lever.id == "length" {
+		o.void = true // shorter samples fill the same budget
+		return
+	}
 	ratio, columns := 1.0, 1.0
 	if e.Low <= 0 { // a buffer: its setting is its size
 		i := slices.IndexFunc(changes, func(c Change) bool {
