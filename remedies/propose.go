@@ -53,7 +53,7 @@ func namingOf(ctx *Context, g *Guide) *naming {
 			if f, ok := ctx.settings.find(p.Key, true); ok && p.Surface == "yaml" {
 				if strings.HasPrefix(f.key, "--") {
 					asFlags++
-				} else {
+				} else if f.value.Form != "repr" { // as the program prints its arguments, wherever they come from
 					inYAML++
 				}
 			}
