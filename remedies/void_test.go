@@ -28,6 +28,9 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		r.Application, r.WorldSize = "torchtitan", &world
 		return r
 	}
+	eager := with(gpuOOM("forward"), func(r *classifier.Root) {
+		r.Trace = frames("/x/transformers/models/llama/modeling_llama.py|eager_attention_forward|attn_weights = torch.matmul(query, key)")
+	})
 	engine := func(name string) *classifier.Run {
 		r := run("verl", "actor_rollout_ref.rollout.enforce_eager", "False")
 		r.Engine = name
@@ -59,6 +62,9 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 
 		"vLLM's graphs by size, under verl": {engine("vllm"), gpuOOM("rollout"), "verl.rollout.capture-sizes", ""},
 		"SGLang's":                          {engine("sglang"), gpuOOM("rollout"), "verl.rollout.capture-sizes", "the engine is sglang"},
+
+		"attention of LLaMA-Factory's own":       {run("llamafactory", "use_unsloth", "False"), eager, "llamafactory.attention", ""},
+		"attention where unsloth brings its own": {run("llamafactory", "use_unsloth", "True"), eager, "llamafactory.attention", "use_unsloth is True"},
 
 		"no GPUs are left for more context parallelism": {titan(8, "parallelism.tensor_parallel_degree", "4", "parallelism.context_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.context", "8 GPUs cannot be divided by 16"},
 		"GPUs are left for more of it":                  {titan(16, "parallelism.tensor_parallel_degree", "4", "parallelism.context_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.context", ""},
@@ -160,6 +166,8 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		"verl, the longest sample of the budget": {run("verl", "data.max_token_len_per_gpu", "40960", "data.use_dynamic_bsz", "True", "data.max_length", "30720"), gpuOOM("backward"), "verl.actor.max-token-len", "data.max_token_len_per_gpu", "30720"},
 		"AReaL, a schedule of zero bubbles":      {run("areal", "actor.archon.pp_schedule", "InterleavedZeroBubble"), gpuOOM("backward"), "areal.training.pipeline-schedule", "actor.archon.pp_schedule", "Interleaved1F1B"},
 		"OpenRLHF, a ring's samples":             {run("openrlhf", "rollout_batch_size", "512"), ring, "openrlhf.rollout-batch", "--rollout_batch_size", "256"},
+		"ms-swift, long samples":                 {run("swift"), gpuOOM("backward"), "ms-swift.sequence-parallel", "--sequence_parallel_size", "2"},
+		"ms-swift, long samples of Megatron":     {as(run("swift"), "megatron", "", ""), gpuOOM("backward"), "ms-swift.sequence-parallel", "--context_parallel_size", "2"},
 		"packing by default, of one sample":      {nemo("policy.train_micro_batch_size", "1"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "-"},
 		"packing by default, of more":            {nemo("policy.train_micro_batch_size", "4"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "21504"},
 		"a recipe without the switch":            {run("torchtune"), saving, "torchtune.async-save", "low_cpu_ram", "-"},
