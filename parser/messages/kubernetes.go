@@ -97,7 +97,8 @@ func kubernetesPatterns() []pattern.Pattern {
 			NoMatch: []string{"            \"Memory\": 0,", "\"MemorySwap\": 206158430208,"},
 		},
 		{
-			Name: "kubernetes.exit_137",
+			Name:    "kubernetes.exit_137",
+			Program: pattern.Program{Name: "kubernetes", Killer: "kernel"}, // not the launcher: Docker and others print such lines, too
 			Literals: []string{
 				"Exit Code: ", "exit code 137", "exit code: 137", "xitCode: ", `xitCode":`, "with code 137", "status 137", "Exited (137)", "xitCode:137",
 			},
