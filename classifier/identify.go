@@ -228,6 +228,9 @@ func (c *conclusion) rootFacts() Root {
 		if n, ok := resident(x); ok && r.ProcessBytes == nil && x.fields["pid"] == e.fields["pid"] {
 			r.ProcessBytes = &n
 		}
+		if x.Kind == parser.NCCLOOM && strings.Contains(x.Header.Logger, "nvls") {
+			fields["method"] = "nvls" // NCCL's src/transport/nvls.cc: the buffers of NVLink SHARP
+		}
 	}
 	return r
 }

@@ -92,6 +92,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			why := cause.Outgrown(causeInput(ctx))
 			return verdict{truthOf(why != ""), why}
 		}},
+		"nvlink_sharp": {"the buffers of NVLink SHARP did not fit", "not the buffers of NVLink SHARP", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.root.Fields["method"] == "nvls"), "NCCL failed while it made the buffers of NVLink SHARP"}
+		}},
 		"nccl_peers": {"NCCL asked for the buffers of connections between ranks", "NCCL did not ask for the buffers of connections", ncclPeers},
 		"jax_pool":   {"JAX took a pool on the same card", "no pool of JAX on the card", func(ctx *Context, _ string) verdict { return read(ctx, "xla.pool", "JAX took a pool on the card") }},
 		"tf_pool": {"TensorFlow took a pool on the same card", "no pool of TensorFlow on the card", func(ctx *Context, _ string) verdict {

@@ -35,7 +35,7 @@ var attackers = map[string]string{
 	"engine_share_too_small": "share-up engine-tp engine-length engine-total engine-chunk engine-seqs kv-dtype engine-quantization eager layers",
 	"engine_activation":      "engine-seqs engine-chunk engine-multimodal engine-arena attention share-down engine-length kv-dtype",
 	"graph_capture":          "share-down graphs eager",
-	"nccl_no_margin":         "share-down sleep saver-margin prealloc pool-share empty-cache warm-up nccl others",
+	"nccl_no_margin":         "share-down sleep saver-margin prealloc pool-share empty-cache warm-up nccl nvlink-sharp others",
 	"weight_update":          "update-bucket update-layers engine-adapters share-down sleep optimizer-offload own-gpus",
 	"checkpoint_gather":      "sharded-save rank0-save lean-save merge optimizer-offload param-offload host-limit",
 	"leak_over_steps":        "sample-buffer detach no-grad update malloc restart prompt-cache offload-off",

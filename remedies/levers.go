@@ -111,6 +111,7 @@ var levers = []lever{
 	{id: "scratch", keys: []string{"settempmemory"}},
 	{id: "empty-cache", keys: []string{"empty_cuda_cache", "empty_cache_steps", "empty_unused_memory_level"}, costs: "time to allocate again"},
 	{id: "warm-up", topics: []string{"warm-up"}},
+	{id: "nvlink-sharp", topics: []string{"nvlink-sharp"}, costs: "slower collectives"},
 	{id: "nccl", keys: []string{"nccl_"}, costs: "slower collectives"},
 	{id: "rank0-save", keys: []string{"statedictconfig"}},
 	{id: "sharded-save", topics: []string{"sharded-save"}, keys: []string{"state_dict_type", "gather_16bit_weights", "consolidated", "ckpt_format"}, costs: "checkpoints come in shards, to be merged later"},
@@ -167,9 +168,9 @@ var attacks = map[string][]string{
 	"wrong_device":           {"one-device", "load-on-host", "micro-batch"},
 	"engine_share_too_large": {"share-down", "sleep", "saver-margin", "eager", "graphs", "optimizer-offload", "engine-chunk", "engine-seqs", "engine-tp", "apart"},
 	"engine_share_too_small": {"share-up", "engine-total", "engine-length", "kv-dtype", "engine-tp", "engine-quantization", "engine-chunk", "eager"},
-	"engine_activation":      {"engine-chunk", "share-down", "engine-multimodal", "engine-seqs", "pieces", "engine-tp", "attention"},
+	"engine_activation":      {"engine-chunk", "share-down", "engine-multimodal", "engine-pixels", "engine-seqs", "pieces", "engine-tp", "attention"},
 	"graph_capture":          {"share-down", "graphs", "eager", "engine-seqs"},
-	"nccl_no_margin":         {"warm-up", "prealloc", "pool-share", "saver-margin", "empty-cache", "share-down", "sleep", "nccl", "micro-batch", "token-budget", "recompute", "optimizer-offload"},
+	"nccl_no_margin":         {"warm-up", "prealloc", "pool-share", "saver-margin", "empty-cache", "share-down", "sleep", "nccl", "nvlink-sharp", "micro-batch", "token-budget", "recompute", "optimizer-offload"},
 	"weight_update":          {"update-bucket", "update-layers", "engine-adapters", "share-down", "sleep", "optimizer-offload", "own-gpus"},
 	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "optimizer-offload", "param-offload", "sleep", "share-down", "host-limit", "host-node", "offload-off"},
 	"leak_over_steps":        {"sample-buffer", "no-grad", "prompt-cache", "detach", "malloc", "offload-off", "update", "restart", "workers"},
@@ -227,6 +228,7 @@ var attacksThere = []attack{
 	{"not_sharded", "whole_gradients", []string{"sync-gradients", "accumulation", "train-tp", "adapters"}},
 	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][1:]},                                                 // each rank has one card to work on
 	{"nccl_no_margin", "stack:nn/parallel/distributed.py", append([]string{"others"}, attacks["nccl_no_margin"]...)}, // before the first step
+	{"nccl_no_margin", "nvlink_sharp", append([]string{"nvlink-sharp"}, attacks["nccl_no_margin"]...)},
 	{"nccl_no_margin", "free_cache_engine=False", append([]string{"sleep"}, attacks["nccl_no_margin"]...)},
 	{"logits", "framework:prime_rl", append([]string{"fused-loss"}, attacks["logits"]...)},          // a smaller micro-batch cuts its samples
 	{"logits", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["logits"]...)}, // the generator's cache stays

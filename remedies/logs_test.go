@@ -63,6 +63,7 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		// which part of an engine did not fit
 		{"TensorRT-LLM: the model", trt + "Model\nTotal GPU memory (GiB): 79.18\nFree GPU memory before component creation attempt (GiB): 78.40\n", "states_too_big", "--tp_size=2"},
 		{"LMDeploy: the memory of a step", lmd + "RuntimeError: No enough gpu memory for runtime.\n", "engine_activation", "--max-prefill-token-num=4096"},
+		{"NCCL's NVLink SHARP", "$ torchrun --nproc_per_node 8 train.py\nnode07:5123:9871 [3] transport/nvls.cc:254 NCCL WARN Cuda failure 2 'out of memory'\n", "nccl_no_margin", "NCCL_NVLS_ENABLE=0"},
 		{"LMDeploy: the cache of states", lmd + "RuntimeError: No enough gpu memory for state cache. Please reduce max_batch_size.\n", "engine_share_too_small", "--max-batch-size=64"},
 		{"LMDeploy: the cache", lmd + "RuntimeError: No enough gpu memory for kv cache.\n", "engine_share_too_small", "--cache-max-entry-count=0.9"},
 		{"TGI: the cache has fewer tokens than a request may", "text_generation_launcher: KV-cache blocks: 9000, size: 1\nError: Backend(Warmup(Generation(\"Not enough memory to handle `max_total_tokens=32768`\")))\n", "engine_share_too_small", "--max-total-tokens=9000"},
