@@ -187,10 +187,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(ctx.passesThrough("/transformers/generation/") && ctx.stackContains(2, "logits.float()")), "generation computes the logits of the whole prompt in 32 bits"}
 		}},
 		"infers": {"nothing is trained", "something is trained", func(ctx *Context, _ string) verdict {
-			if ctx.work.untrained() {
-				return verdict{yes, ctx.work.why}
+			if ctx.work.what == "" {
+				return verdict{}
 			}
-			return verdict{}
+			return verdict{truthOf(ctx.work.untrained()), ctx.work.why}
 		}},
 		"pins_offload": {"pinned memory for offloaded states was refused", "no pinned memory was refused", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.resource == "host" && ctx.is("backend:deepspeed") && ctx.stackContains(6, "pin_memory")), "pinned memory for offloaded states was refused"}

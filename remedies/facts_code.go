@@ -276,6 +276,11 @@ func partsOffloaded(ctx *Context, _ string) verdict {
 	if slices.ContainsFunc(stack[max(0, len(stack)-12):], func(f string) bool { return strings.Contains(f, "accelerate/hooks.py") }) {
 		return verdict{yes, "parts of the pipeline come to the card one after the other already"}
 	}
+	for _, key := range []string{"cpu_offload", "enable_model_cpu_offload", "model_cpu_offload"} {
+		if f, t := ctx.settings.flag(key); t == yes && ctx.is("infers") {
+			return verdict{yes, f.key + " is on"}
+		}
+	}
 	return verdict{}
 }
 
