@@ -90,6 +90,7 @@ var levers = []lever{
 	{id: "engine-models", topics: []string{"engine-models"}, costs: "the other models are loaded on request"},
 	{id: "engine-arena", topics: []string{"engine-arena"}, costs: "time to take memory again"},
 	{id: "engine-multimodal", topics: []string{"engine-multimodal"}, keys: []string{"limit_mm", "max_pixels", "mm_processor"}},
+	{id: "engine-pixels", topics: []string{"engine-pixels"}, costs: "less detail in the images"},
 	{id: "image-processor", topics: []string{"image-processor"}, costs: "images take longer to prepare"},
 	{id: "graphs", topics: []string{"engine-capture-sizes"}, keys: []string{"cuda_graph_max_bs", "capture_sizes", "max_capture_size"}, costs: "slower decoding of large batches"},
 	{id: "eager", topics: []string{"engine-eager"}, keys: []string{"enforce_eager", "disable_cuda_graph"}, costs: "slower decoding"},
@@ -252,11 +253,11 @@ var attacksThere = []attack{
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart", "workers"}},
 	{"leak_over_steps", "offload_optimizer=true", []string{"prompt-cache", "offload-off", "malloc", "restart", "workers"}}, // EasyR1
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
-	{"attention_scores", "vision", []string{"attention", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
+	{"attention_scores", "vision", []string{"attention", "engine-pixels", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
 	{"engine_activation", "request_rows", []string{"engine-length", "engine-seqs"}},
-	{"engine_activation", "sampler", []string{"engine-seqs", "share-down", "engine-tp"}},
+	{"engine_activation", "sampler", []string{"engine-seqs", "share-down"}}, // its rows are whole on each GPU, and the cache takes what more GPUs free
 	{"engine_activation", "encoder_batch", []string{"engine-seqs", "engine-multimodal", "engine-tp"}},
-	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
+	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-pixels", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
 	{"engine_activation", "flash_attn=0", scoresFirst},
 	{"engine_share_too_small", "kv_runtime", []string{"engine-seqs", "engine-chunk", "share-up", "kv-dtype", "engine-tp", "engine-length"}},

@@ -372,6 +372,9 @@ func fewerSequences(q *paramQuery, n int64) proposedValue {
 		freed := 2 * *r.Requested / n * (n - to)
 		return proposedValue{to: itoa(to), freed: &freed, how: fmt.Sprintf("%s for %d sequences beside as much of logits, and %s was free", classifier.GiB(*r.Requested), n, classifier.GiB(*r.Free))}
 	}
+	if q.is("graph_capture") && n > 256 {
+		return proposedValue{to: "128", how: "graphs are captured for up to twice as many sequences, and for 512 at most"} // vllm/config/vllm.py
+	}
 	if q.is("profile_run") && (q.is("vision") || q.is("encoder_batch")) { // a layer holds several tensors like the one that failed
 		return quarter(q, n)
 	}
