@@ -252,6 +252,12 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"nothing_for_cache": {"nothing is left for a cache", "something is left for a cache", nothingForCache.ask},
 		"uncounted_graphs":  {"graphs take nothing from the cache", "graphs take memory beside the cache", uncountedGraphs},
 		"fits_itself":       {"a build of llama.cpp that fits models to the card itself", "a build of llama.cpp that fits no models itself", fitsItself},
+		"whole_context": {"llama.cpp plans for the longest context of the model, which nobody set", "a context that was set", func(ctx *Context, _ string) verdict {
+			n, ok := ctx.settings.integer("n_ctx")
+			most, trained := ctx.settings.integer("n_ctx_train")
+			set := ctx.is("--ctx-size>0") || ctx.is("-c>0")
+			return verdict{truthOf(ok && trained && n == most && !set), "the context is as long as the model was trained for, and nobody set it"}
+		}},
 		"flash_switch": {"a build of llama.cpp whose --flash-attn takes no value", "a build of llama.cpp whose --flash-attn takes a value", func(ctx *Context, _ string) verdict {
 			f, _ := ctx.settings.find("flash_attn", true)
 			return verdict{truthOf(f.value.Value == "0" || f.value.Value == "1"), "the log has flash_attn as a number, as builds before September 2025 print it"} // #15434

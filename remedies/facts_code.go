@@ -175,6 +175,12 @@ func mapping(ctx *Context, _ string) verdict {
 
 // fullState reports whether a checkpoint gathers the whole model on one rank.
 func fullState(ctx *Context, _ string) verdict {
+	for _, key := range []string{"ckpt_format", "fsdp_state_dict_type", "state_dict_type", "checkpoint_type"} {
+		f, _ := ctx.settings.find(key, true)
+		if v := strings.ToLower(f.value.Value); strings.HasPrefix(v, "torch_d") || strings.HasPrefix(v, "sharded") { // Megatron's torch_dist and torch_dcp
+			return verdict{no, fmt.Sprintf("%s is %s: each rank saves its own part already", f.key, f.value.Value)}
+		}
+	}
 	if ctx.phase == "checkpoint" || ctx.stackContains(40, "full_state_dict", "state_dict", "save_checkpoint", "gather_16bit") {
 		return verdict{yes, "a checkpoint was being gathered"}
 	}

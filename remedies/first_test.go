@@ -58,6 +58,7 @@ var attackersThere = []attack{
 	{"checkpoint_gather", "broadcasts_state", []string{"own-copies"}},
 	{"foreign_process", "image_processor", []string{"image-processor", "share-down"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
+	{"engine_share_too_large", "gather_all_token_logits=True", []string{"all-logits"}},
 	{"logits", "max_memory_percent>0.5", []string{"generator-cache"}}, // the generator's cache stays on the card
 	{"activations", "max_memory_percent>0.5", []string{"generator-cache"}},
 	{"optimizer_first_step", "max_memory_percent>0.5", []string{"generator-cache"}},
