@@ -102,6 +102,9 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		{"where another pool failed, there is no draft model", weighed(sglang("mem_fraction_static", "0.6", "tensor_parallel_size", "4"), 7), fullCard("init", 0.5, "/x/sglang/srt/managers/scheduler.py|__init__|", "/x/sglang/srt/mem_cache/memory_pool.py|_create_buffers|torch.zeros("), "--mem-fraction-static=0.54", []string{"--mem-fraction-static=0.47", "--max-total-tokens", "--quantization=fp8"}},
 		{"vLLM reads a draft model beside the weights", vllm(), fullCard("init", 0.5, runner+"|load_model|", "/x/vllm/v1/spec_decode/eagle.py|load_model|", "/x/vllm/model_executor/layers/linear.py|create_weights|torch.empty("), "--speculative-config=a smaller draft model, or none", []string{"--quantization=bitsandbytes"}},
 		{"the table of the requests' tokens wants a shorter context", sglang("chunked_prefill_size", "8192"), rows, "--context-length=131072", []string{"--chunked-prefill-size=4096", "--quantization=fp8"}},
+		{"SGLang-Omni's encoders lie beside its thinker", sglang("mem_fraction_static", "0.88"), with(fullCard("forward", 1.5, "/x/sglang_omni/models/qwen3_omni/components/image_encoder.py|forward|self.visual("), func(r *classifier.Root) {
+			r.ProcessBytes, r.Allocated, r.OtherProcesses = gibs(6), gibs(5), gibs(33)
+		}), "--encoder-mem-reserve=0.2", nil},
 		{"or fewer requests", sglang("context_length", "1048576"), rows, "--max-running-requests=256", []string{"--quantization=fp8"}},
 		{"a prefill larger than the default shows that it is not the default", prefilled(sglang(), "16384"), fullCard("rollout", 1, prompts...), "--chunked-prefill-size=4096", nil},
 		{"weights a little larger than the card go to the host in part", as(run("vllm"), "", "vllm", "Qwen/Qwen2.5-32B-Instruct"), fullCard("init", 0.5, load...), "--cpu-offload-gb=32", nil},
