@@ -3,6 +3,7 @@ package remedies
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -323,6 +324,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"virtual_machine": {"a virtual machine of Docker Desktop or WSL was full", "not a virtual machine of Docker Desktop or WSL", func(ctx *Context, _ string) verdict {
 			v := read(ctx, "kernel.virtual", "the virtual machine's memory is a setting")
 			return verdict{truthOf(v.truth == yes && ctx.is("node_full")), cmp.Or(v.why, "no such virtual machine")}
+		}},
+		"by_shell": {"a shell started a job script, not Slurm", "not a job script that a shell started", func(ctx *Context, _ string) verdict {
+			script := slices.ContainsFunc(slices.Collect(maps.Values(ctx.run.Config)), func(v classifier.Value) bool { return v.Form == "sbatch" })
+			return verdict{truthOf(script && ctx.messageContains("task_memcg=/user.slice/")), "the killed process is of a login session, and the script has #SBATCH lines"}
 		}},
 		"node_full":    {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
 		"cgroup":       {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},

@@ -154,6 +154,9 @@ func hostOwner(ctx *Context) string {
 			return o.guide
 		}
 	}
+	if ctx.messageContains("task_memcg=/user.slice/") {
+		return "" // a login session's process: the #SBATCH lines of a script that a shell started have no effect
+	}
 	for i := range hostOwners {
 		if o := &hostOwners[i]; slices.ContainsFunc(o.settings, func(key string) bool { return isSet(ctx, key).truth == yes }) {
 			return o.guide

@@ -63,6 +63,11 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		// which part of an engine did not fit
 		{"TensorRT-LLM: the model", trt + "Model\nTotal GPU memory (GiB): 79.18\nFree GPU memory before component creation attempt (GiB): 78.40\n", "states_too_big", "--tp_size=2"},
 		{"LMDeploy: the memory of a step", lmd + "RuntimeError: No enough gpu memory for runtime.\n", "engine_activation", "--max-prefill-token-num=4096"},
+		{"whisperX: a batch", "$ whisperx a.mp3 --model large-v2 --batch_size 16 --compute_type float16\nTraceback (most recent call last):\n  File \"/x/whisperx/asr.py\", line 97, in encode\n    return self.model.encode(features, to_cpu=to_cpu)\nRuntimeError: CUDA failed with error out of memory\n", "unknown", "--batch_size=8"},
+		{"faster-whisper: the weights", "Traceback (most recent call last):\n  File \"/x/faster_whisper/transcribe.py\", line 145, in __init__\n    self.model = ctranslate2.models.Whisper(\nRuntimeError: CUDA failed with error out of memory\n", "states_too_big", "compute_type=int8_float16"},
+		{"a script for sbatch that bash started", "#SBATCH --mem=128G\n#SBATCH --gres=gpu:1\n$ bash train.sh\nLoading checkpoint shards:  50%|#####     | 1/2 [00:10<00:10, 10.2s/it]\n" +
+			"oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=/,mems_allowed=0,oom_memcg=/user.slice/user-1000.slice,task_memcg=/user.slice/user-1000.slice/session-5.scope,task=python,pid=20318,uid=1000\n" +
+			"Memory cgroup out of memory: Killed process 20318 (python) total-vm:25829120kB, anon-rss:15829120kB, file-rss:1024kB, shmem-rss:0kB, UID:1000 pgtables:20000kB oom_score_adj:0\n", "host_load", "sbatch=sbatch SCRIPT"},
 		{"NCCL's NVLink SHARP", "$ torchrun --nproc_per_node 8 train.py\nnode07:5123:9871 [3] transport/nvls.cc:254 NCCL WARN Cuda failure 2 'out of memory'\n", "nccl_no_margin", "NCCL_NVLS_ENABLE=0"},
 		{"LMDeploy: the cache of states", lmd + "RuntimeError: No enough gpu memory for state cache. Please reduce max_batch_size.\n", "engine_share_too_small", "--max-batch-size=64"},
 		{"LMDeploy: the cache", lmd + "RuntimeError: No enough gpu memory for kv cache.\n", "engine_share_too_small", "--cache-max-entry-count=0.9"},
