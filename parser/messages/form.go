@@ -34,8 +34,8 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.comment",
-			Requires: []string{"// ", "//! ", "/*", "<!--", "{#", ";; ", "# ", "* Exc", "REM "},
-			Expr:     inSource + `(?://[/!]? |/\*|<!--|REM |\{#|;; |#{1,6} .{0,400}?(?:` + oomWords + `|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:\S[^#]{0,400}?[=(){};](?>[^#]{0,200})(?<=[ \t])#(?! Calls into the C\+\+ engine)|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|out of memory)`,
+			Requires: []string{"// ", "//! ", "/*", "<!--", "{#", ";; ", "# ", "* Exc", "REM ", "#s"},
+			Expr:     inSource + `(?://[/!]? |/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z])).{0,400}?(?:` + oomWords + `|\boom-kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:\S[^#]{0,400}?[=(){};](?>[^#]{0,200})(?<=[ \t])#(?! Calls into the C\+\+ engine)|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|` + statusName + `|out of memory)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
@@ -49,6 +49,8 @@ func formVetoes() []pattern.Pattern {
 				`    # "Out of GPU memory trying to allocate 127.781 TiB".`,
 				"# RuntimeError: DataLoader worker (pid 2226) is killed by signal: Bus error.",
 				`     * Exception in thread "main" java.lang.OutOfMemoryError: Java heap space`,
+				"#slurm-6493217_106.out:slurmstepd: error: Detected 9 oom-kill event(s) in step 6493531.batch cgroup.",
+				"            kind: ErrorKind::from_raw(2), // hipErrorOutOfMemory",
 				"REM                (cudaMalloc failed: out of memory), having loaded with only",
 			),
 			NoMatch: []string{
@@ -214,7 +216,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.inline",
 			Requires: []string{"`", "](http", "msgid ", "$("},
-			Expr: "^(?:[^`]{0,2000}`[^`]{0,400}`){0,20}[^`]{0,2000}`[^`]{0,200}(?:" + oomWords + "|cudaMalloc failed|\\boom_kill event|OOMKill(?:ed|ing)\\b|Killed process|DataLoader worker \\(pid|Java heap space)(?!.{0,90}\\. Tried to allocate \\d)[^`]{0,200}`" +
+			Expr: "^(?:[^`]{0,2000}`[^`]{0,400}`){0,20}[^`]{0,2000}`[^`]{0,200}(?:" + oomWords + "|cudaMalloc failed|\\boom[-_]kill event|Exceeded job memory limit|OOMKill(?:ed|ing)\\b|Killed process|DataLoader worker \\(pid|Java heap space)(?!.{0,90}\\. Tried to allocate \\d)[^`]{0,200}`" +
 				`|\[(?:[^\[\]]|\[Errno \d{1,3}\]){0,200}` + oomWords + `(?:[^\[\]]|\[Errno \d{1,3}\]){0,200}\]\(https?://|^msgid "|^[a-z]\w{1,40} \$\(\(.{1,80}\)\) "`,
 			Veto: true, Source: "a message within a sentence of Markdown: in a span of code, as the text of a link; a text to translate of gettext; a script's call",
 			Match: lines(
@@ -235,13 +237,13 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.manual",
-			Requires: []string{"`", "**", "- ", "* ", "<code>", "<p>", "<li>"},
-			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`|\\*\\*[^*]{1,60}\\*\\*:?)(?: |$)(?!.{0,400}Tried to allocate \\d)|^\\s{0,8}[-*] (?:\\w{1,20}: )?(?:Fix(?:ed|es)?|Add(?:ed|s)?|Handled?|Avoid(?:ed|s)?|Catch|Resolved?|Prevent(?:ed|s)?|Document(?:ed)?) |^\\s{0,20}<(?:p|li)>|<code>[^<]{0,300}</code>|\\w ``(?:slurmstepd|srun): [^`]{1,160}``",
+			Requires: []string{"`", "**", "- ", "* ", "<code>", "<p>", "<li>", "<summary>", "<d", "<h"},
+			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`|\\*\\*[^*]{1,60}\\*\\*:?)(?: |$)(?!.{0,400}Tried to allocate \\d)|^\\s{0,8}[-*] (?:\\w{1,20}: )?(?:Fix(?:ed|es)?|Add(?:ed|s)?|Handled?|Avoid(?:ed|s)?|Catch|Resolved?|Prevent(?:ed|s)?|Document(?:ed)?) |^\\s{0,20}<(?:p|li|summary|d[td]|h[1-6])>|<code>[^<]{0,300}</code>|\\w ``(?:slurmstepd|srun): [^`]{1,160}``",
 			Veto:     true, Source: "manuals: an option or a message in backticks at the beginning of a sentence, or what a word in bold names; lists of changes; paragraphs, items and code of web pages",
 			Match: lines("Add `--max_model_len` option to avoid ValueError that the model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (26240).", "> `failed (exitcode: -9)`", "  * **Result:** RuntimeError: CUDA error: out of memory (Host memory).", "**Symptom**: std::bad_alloc",
 				`- Fixed "RuntimeError: CUDA error: out of memory" on resume`,
 				"\"Why do I get ``slurmstepd: Exceeded step memory limit`` in my log?\"",
-				"<p>When you see <code>RuntimeError: CUDA error: out of memory</code> lower it.</p>", "  <li>CUDA out of memory. Tried to allocate 2.00 GiB</li>"),
+				"<p>When you see <code>RuntimeError: CUDA error: out of memory</code> lower it.</p>", "  <li>CUDA out of memory. Tried to allocate 2.00 GiB</li>", "<summary>Error: bash: fork: Cannot allocate memory</summary>"),
 		},
 		{
 			Name:     "veto.record",
