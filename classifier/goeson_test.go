@@ -72,6 +72,15 @@ var trainerSteps = map[string]string{
 	"OpenNMT":                   "[2021-06-01 10:00:00,123 INFO] Step #/100000; acc:   3.11; ppl: 8123.1; xent: 9.00; lr: 0.00001; 4012/4312 tok/s;     31 sec\n",
 	"PaddleNLP":                 "[2025-06-01 10:00:00,123] [    INFO] - loss: 7.21, learning_rate: 1e-05, global_step: #, interval_runtime: 1.2, interval_steps_per_second: 0.8, epoch: 0.1\n",
 	"PaddleDetection":           "[06/01 10:00:00] ppdet.engine INFO: Epoch: [0] [  #/900] learning_rate: 0.0001 loss_cls: 1.2 loss: 7.21 eta: 1:00:00 batch_cost: 0.3 ips: 12.1\n",
+	"Levanter":                  "2025-06-01T10:00:00 - 0 - levanter.callbacks - INFO :: Progress on: train  #it/9.00kit rate:1.1s/it remaining:1:00:00 elapsed:0:30:00 postfix:loss=2.31\n",
+	"ROLL":                      "(RLVRPipeline pid=4242) [2025-06-01 10:00:00] [rlvr_pipeline.py (650)] [INFO] pipeline step # finished\n",
+	"RLlib":                     "Trial PPO_CartPole-v1_1234 reported episode_reward_mean=21.1,training_iteration=# with parameters={}\n",
+	"CleanRL":                   "global_step=#, episodic_return=[21.]\n",
+	"Stable-Baselines3":         "| time/                   |              |\n|    iterations           | #            |\n| train/                  |              |\n",
+	"StyleGAN":                  "tick #     kimg 40.0     time 5m 12s       sec/tick 75.1    sec/kimg 18.7\n",
+	"Marian":                    "[2021-06-01 10:00:00] Ep. 1 : Up. # : Sen. 64,000 : Cost 7.51230000 : Time 5.12s : 12012.12 words/s\n",
+	"LightGBM":                  "[#]\tvalid_0's l2: 0.21230\n",
+	"PEFT's examples":           "epoch=# train_ppl=tensor(2.31) train_epoch_loss=tensor(0.83)\n",
 	"a loop of the user's own":  "[Epoch 3] [Batch #/900] [D loss: 0.4121] [G loss: 1.2031]\n",
 }
 

@@ -62,7 +62,8 @@ func holdsFraction(text []byte) bool {
 // signs are pieces of which every sign of progress holds one that does not count up to a number: it has a measure or a rate.
 var signs = [][]byte{
 	[]byte("it ["), []byte("oss"), []byte("cc"), []byte("ppl"), []byte("eward"), []byte("lr"), []byte("eta"), []byte("ETA"),
-	[]byte("t/s"), []byte("s/it"), []byte("s/step"), []byte("rmse"), []byte("auc"), post,
+	[]byte("t/s"), []byte("s/it"), []byte("s/step"), []byte("rmse"), []byte("auc"), []byte("eturn"),
+	[]byte("ost "), []byte("l1"), []byte("l2"), []byte("mse"), []byte("mae"), []byte("s/s"), []byte("sec/tick"), []byte("step "), []byte("iterations "), post,
 }
 
 // post begins a request for work in the access logs of HTTP servers. Other requests only check the server.

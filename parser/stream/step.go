@@ -17,16 +17,16 @@ import (
 // Words are in letters of either case.
 
 // stepWords are the words before a number, each with an s behind it or not.
-var stepWords = []string{"step", "iter", "iteration", "batch", "update", "rollout", "epoch"}
+var stepWords = []string{"step", "iter", "iteration", "batch", "update", "rollout", "epoch", "tick", "up"}
 
 // measures are the words before a number that only who works prints.
-var measures = []string{"loss", "acc", "accuracy", "ppl", "reward", "lr", "eta", "rmse", "auc", "logloss"}
+var measures = []string{"loss", "acc", "accuracy", "ppl", "reward", "lr", "eta", "rmse", "auc", "logloss", "return", "cost", "l1", "l2", "mse", "mae"}
 
 // initials begin the measures.
-const initials = "lapre"
+const initials = "laprecm"
 
 // rates stand behind a number.
-var rates = []string{"it/s", "s/it", "ms/step", "s/step"}
+var rates = []string{"it/s", "s/it", "ms/step", "s/step", "samples/sec", "words/s", "sec/tick"}
 
 // counter is a number that may count steps. It holds pieces of the message.
 type counter struct {
@@ -99,7 +99,7 @@ func counterAt(body []byte, i int) (c counter, size int) {
 		if all := digits(tail); all > 0 && !bytes.HasPrefix(tail[all:], []byte("/")) && atMost(c.n, tail[:all]) {
 			c.total, rest = tail[:all], fraction(tail[all:])
 		}
-	} else if c.bar = bytes.HasPrefix(rest, []byte("it [")); c.bar {
+	} else if c.bar = bytes.HasPrefix(rest, []byte("it [")) || isOfTotal(rest) || c.word != "" && isOver(body, rest); c.bar {
 		return c, n
 	} else if bytes.HasPrefix(rest, []byte("batch:")) {
 		c.word = "batch" // ESPnet: 1epoch:train:51-100batch:
@@ -113,10 +113,21 @@ func counterAt(body []byte, i int) (c counter, size int) {
 	return c, n
 }
 
+// isOfTotal reports whether a total with a unit follows on a number: 12it/9.00kit.
+func isOfTotal(rest []byte) bool {
+	total, ok := bytes.CutPrefix(rest, []byte("it/"))
+	return ok && digits(total) > 0
+}
+
+// isOver reports whether what stands behind a number says that the step is done, or that the row of a table is.
+func isOver(body, rest []byte) bool {
+	return bytes.HasPrefix(rest, []byte(" finished")) || body[0] == '|' && bytes.IndexByte(body[1:], '|')+3 < len(body) && string(bytes.TrimLeft(rest, " ")) == "|"
+}
+
 // wordBefore is the word for a step that stands before a number, empty when none does. Only marks stand between.
 func wordBefore(b []byte) string {
 	end := len(b)
-	for end > 0 && strings.IndexByte(" :=[(\"'#", b[end-1]) >= 0 {
+	for end > 0 && strings.IndexByte(" :=[(\"'#.|", b[end-1]) >= 0 {
 		end--
 	}
 	begin := end
@@ -183,8 +194,8 @@ func isMeasured(body []byte) bool {
 // isValue reports whether a number follows, behind what separates it from its name and at most a word: "loss train: 2.3",
 // "loss is 2.3".
 func isValue(b []byte) bool {
-	rest := bytes.TrimLeft(b, " :=\"'[")
-	rest = bytes.TrimPrefix(rest, []byte("is "))
+	rest := bytes.TrimLeft(bytes.TrimPrefix(b, []byte("_mean")), " :=\"'[")
+	rest = bytes.TrimPrefix(bytes.TrimPrefix(rest, []byte("is ")), []byte("tensor("))
 	if word := bytes.IndexFunc(rest, func(r rune) bool { return r < 'a' || r > 'z' }); word > 0 && rest[word] == ':' {
 		rest = bytes.TrimLeft(rest[word:], ": ")
 	}
