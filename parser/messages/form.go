@@ -34,8 +34,8 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.comment",
-			Requires: []string{"// ", "//! ", "/*", "<!--", "{#", ";; ", "# ", "* Exc", "REM ", "#s"},
-			Expr:     inSource + `(?://[/!]? |/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z])).{0,400}?(?:` + oomWords + `|\boom-kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:\S[^#]{0,400}?[=(){};](?>[^#]{0,200})(?<=[ \t])#(?! Calls into the C\+\+ engine)|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|` + statusName + `|out of memory)`,
+			Requires: []string{"// ", "//! ", "/*", "<!--", "{#", ";; ", "# ", "* Exc", "REM ", "#s", "#["},
+			Expr:     inSource + `(?://[/!]? |/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?(?:` + oomWords + `|\boom[-_]kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:\S[^#]{0,400}?[=(){};](?>[^#]{0,200})(?<=[ \t])#(?! Calls into the C\+\+ engine)|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|` + statusName + `|out of memory)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
@@ -50,6 +50,7 @@ func formVetoes() []pattern.Pattern {
 				"# RuntimeError: DataLoader worker (pid 2226) is killed by signal: Bus error.",
 				`     * Exception in thread "main" java.lang.OutOfMemoryError: Java heap space`,
 				"#slurm-6493217_106.out:slurmstepd: error: Detected 9 oom-kill event(s) in step 6493531.batch cgroup.",
+				"#[2026-03-28T14:27:13.072] error: Detected 1 oom_kill event in StepId=1.batch.",
 				"            kind: ErrorKind::from_raw(2), // hipErrorOutOfMemory",
 				"REM                (cudaMalloc failed: out of memory), having loaded with only",
 			),
@@ -109,7 +110,7 @@ func formVetoes() []pattern.Pattern {
 			Name:     "veto.text_literal",
 			Requires: []string{"'", `"`},
 			Expr: inSource + `(?<=\s{4}|\t)(?!.{0,400}(?:total capaci?ty|already allocated|of which))(?:` +
-				`[rfbu]{0,2}(?:"[^"]{0,400}(?<!\\n)"|'[^']{0,400}(?<!\\n)')[,)\];]{0,3}\s*(?:#.*|//.*)?` +
+				`\(?[rfbu]{0,2}(?:"[^"]{0,400}(?<!\\n)"|'[^']{0,400}(?<!\\n)')[,)\];]{0,3}\s*(?:#.*|//.*)?` +
 				`|[([{]{0,2}(?:[a-z_][\w.[\]]{0,40}(?:: ?[\w.[\], ]{1,40})? = \[?(?:[\w.]{1,60}\(){0,3}|(?:[\w.]{1,60}\(){1,3})["'].{1,400}["'][)\]]{0,4}(?:, \w{1,20}){0,3}[)\]}]{0,2},?\s*)$`,
 			Veto: true, Source: "the text of a call, a list or a variable on a line of its own",
 			Match: lines(
@@ -121,6 +122,7 @@ func formVetoes() []pattern.Pattern {
 				`        _failing_call(RuntimeError("CUDA out of memory. Tried to allocate 66.54 GiB.")),`,
 				`    fault: list = [_OOM("CUDA out of memory. Tried to allocate 2.00 GiB")]`,
 				`            (RuntimeError("CUDA out of memory. Tried to allocate 66.54 GiB."), True),`,
+				`    ("slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.batch.",`,
 				`        fault[0] = _OOM("CUDA out of memory. Tried to allocate 2.00 GiB")`,
 			),
 			NoMatch: []string{

@@ -55,6 +55,7 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"a raw string of Go":          {"\tconst log = `\n", true},
 		"a template of TypeScript":    {"  {\n    log: `Epoch 1\n", true},
 		"a wrapped name in backticks": {"UserWarning: `use_\nreentrant` is old: (`x`, `use_\n", false},
+		"the first line of a string":  {"  trace: `", true},
 		"a comment of C":              {"/* It said\n   ", true},
 		"a comment that ended":        {"/* It\n   said */\n", false},
 		"reStructuredText":            {"If it dies you see::\n\n    ", true},

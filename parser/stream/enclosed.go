@@ -38,6 +38,9 @@ var delimiters = [][]byte{[]byte(`"""`), []byte(`'''`), []byte("`")}
 // inLiteral reports whether an event stands in a string or a comment of several lines in source code. The nearest line above with one delimiter, or with
 // an odd number of them, begins the string or ends one.
 func (r *Reader) inLiteral(at int) bool {
+	if line, _, _ := bytes.Cut(r.buf[at:], newline); literalOpens().Match(line) {
+		return true // its first line
+	}
 	opens := false
 	for line := range r.above(at) {
 		if opens {
