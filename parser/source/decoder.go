@@ -18,13 +18,13 @@ type Decoder interface {
 func NewDecoder(head []byte) Decoder {
 	head = head[:min(len(head), sniffLen)]
 	switch {
-	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
+	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")):
 		if wideText(head) {
-			return new(UTF16)
+			return newWideReader(marked(head))
 		}
 	case bytes.IndexByte(head, 0) >= 0:
-		if order := unmarked(head); order != nil {
-			return &UTF16{order: order}
+		if e := unmarked(head); e != nil {
+			return newWideReader(e)
 		}
 	case isEscaped(head):
 		return new(unescaper)

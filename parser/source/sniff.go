@@ -10,6 +10,9 @@ import (
 	"strings"
 	"syscall"
 	"unicode/utf8"
+
+	"golang.org/x/text/encoding"
+	"golang.org/x/text/encoding/unicode"
 )
 
 // sniffLen is how many bytes of a file decide what it is.
@@ -19,7 +22,7 @@ type kind uint8
 
 const (
 	text kind = iota
-	wide      // text that needs a [Decoder], such as UTF-16
+	wide      // text that needs a [Decoder], such as UTF-16 and UTF-32
 	ownReport
 	observations // written by oomscan for merging
 	compressed
@@ -33,7 +36,7 @@ type content struct {
 }
 
 // IsLog reports whether a file that begins with head can be read as a log without decoding: it is neither packed nor
-// binary nor UTF-16, and not one of oomscan's own reports. The first 8 KiB are enough.
+// binary nor UTF-16 or UTF-32, and not one of oomscan's own reports. The first 8 KiB are enough.
 func IsLog(head []byte) bool { return sniff(head[:min(len(head), sniffLen)]).kind == text }
 
 // sniffFile detects what a regular file contains. An empty file is text and is not opened: files in /proc look empty,
@@ -191,10 +194,9 @@ func Begins(head []byte) (form Form, sure bool) {
 	return Plain, !early("PK") && !early("BZh") && !early("P*M\x18")
 }
 
-// wideText reports whether text follows a byte order mark of UTF-16: other formats begin with the same two bytes.
+// wideText reports whether text follows a byte order mark of UTF-16 or UTF-32: other formats begin with the same bytes.
 func wideText(b []byte) bool {
-	var d UTF16
-	decoded := d.Append(nil, b)
+	decoded := newWideReader(marked(b)).Append(nil, b)
 	broken := bytes.Count(decoded, []byte("\ufffd")) // one in thirty in random bytes
 	for _, unit := range []string{"\xfd\xff", "\xff\xfd"} {
 		broken -= bytes.Count(b, []byte(unit)) // PowerShell writes it for what it cannot read
@@ -205,8 +207,9 @@ func wideText(b []byte) bool {
 	return !bytes.HasPrefix(decoded, []byte{0}) && classify(decoded) == text && (broken < 2 || broken*100 < utf8.RuneCount(decoded))
 }
 
-// unmarked returns the byte order of UTF-16 without its mark, as the later parts of a log that was rotated have it; nil for anything else.
-func unmarked(b []byte) binary.ByteOrder {
+// unmarked returns UTF-16 in the order of a text without its mark, as the later parts of a log that was rotated have it; nil for anything
+// else.
+func unmarked(b []byte) encoding.Encoding {
 	const least = 64
 	var zeros [2]int
 	for i, c := range b {
@@ -214,15 +217,15 @@ func unmarked(b []byte) binary.ByteOrder {
 			zeros[i%2]++
 		}
 	}
-	order, high := binary.ByteOrder(binary.LittleEndian), 1
+	order, high := unicode.LittleEndian, 1
 	if zeros[0] > zeros[1] {
-		order, high = binary.BigEndian, 0
+		order, high = unicode.BigEndian, 0
 	}
 	if len(b) < least || zeros[high]*4 < len(b) || zeros[1-high] > 0 { // at least half of it is ASCII
 		return nil
 	}
-	d := UTF16{order: order}
-	printable, decoded := 0, d.Append(nil, b)
+	e := unicode.UTF16(order, unicode.IgnoreBOM)
+	printable, decoded := 0, newWideReader(e).Append(nil, b)
 	for _, c := range decoded {
 		if c >= ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0x1b {
 			printable++
@@ -231,7 +234,7 @@ func unmarked(b []byte) binary.ByteOrder {
 	if printable*50 < len(decoded)*49 || !bytes.Contains(decoded, []byte{'\n'}) {
 		return nil
 	}
-	return order
+	return e
 }
 
 // minHole is how many NULs in a row are a hole in a text; binary numbers have fewer.
@@ -291,6 +294,7 @@ var magics = []struct {
 	{257, "ustar  \x00", compressed, "tar"},
 	{0, "\xff\xfe", wide, ""},
 	{0, "\xfe\xff", wide, ""},
+	{0, "\x00\x00\xfe\xff", wide, ""},
 
 	{0, "\x7fELF", binaryData, "ELF"},
 	{0, "MZ\x90\x00", binaryData, "PE"},

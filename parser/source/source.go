@@ -17,7 +17,7 @@ type Input struct {
 	Path   string // of the file; empty for the standard input
 	Size   int64  // bytes when it was listed; -1 if unknown (pipes, devices, the standard input)
 	From   string // the folder of the command line that it was found in; empty if the file itself was named
-	Packed bool   // compressed, an archive, or UTF-16: it is read as a stream
+	Packed bool   // compressed, an archive, or UTF-16 or -32: it is read as a stream
 	// Count is called with the number of bytes just read of a packed file; readers of plain logs do their own
 	// counting. It may be nil.
 	Count func(n int64)

@@ -158,6 +158,8 @@ func TestEveryPackingGivesTheSameLogs(t *testing.T) {
 		"UTF-16, later part":  {utf16Rows("h\x00", "i\x00", "\n\x00"), []string{"x: " + utf16Rows("h", "i", "\n")}},
 		"UTF-16, other order": {utf16Rows("\x00h", "\x00i", "\x00\n"), []string{"x: " + utf16Rows("h", "i", "\n")}},
 		"bytes like a mark":   {"\xff\xfe\xc0\x80abcd\nxy\n", []string{"x: \xff\xfe\xc0\x80abcd\nxy\n"}},
+		"UTF-32":              {"\xff\xfe\x00\x00h\x00\x00\x00i\x00\x00\x00\n\x00\x00\x00", []string{"x: hi\n"}},
+		"UTF-32, other order": {"\x00\x00\xfe\xff\x00\x00\x00h\x00\x00\x00i\x00\x00\x00\n", []string{"x: hi\n"}},
 		"UTF-16 in gzip":      {gz(t, "\xfe\xff\x00h\x00i\x00\n"), []string{"x: hi\n"}},
 		"a hole, then text":   {strings.Repeat("\x00", 3*sniffLen) + "end\n", []string{"x: " + strings.Repeat("\x00", 3*sniffLen) + "end\n"}},
 		"a hole in gzip":      {gz(t, strings.Repeat("\x00", 3*sniffLen+7)+"end\n"), []string{"x: " + strings.Repeat("\x00", 3*sniffLen+7) + "end\n"}},
@@ -648,7 +650,7 @@ func TestUTF16IsDecodedInAnyChunks(t *testing.T) {
 	little := "\xff\xfea\x00\xe4\x00\x3d\xd8\x00\xde\n\x00\x00\xdc\x3d\xd8x\x00\x41\xd8" // a, ä, an emoji, unpaired halves
 	want := "a\u00e4\U0001f600\n\ufffd\ufffdx\ufffd"
 	for size := 1; size <= len(little); size++ {
-		var d UTF16
+		d := newWideReader(marked([]byte(little)))
 		var out []byte
 		for rest := little; rest != ""; {
 			n := min(size, len(rest))
@@ -657,7 +659,7 @@ func TestUTF16IsDecodedInAnyChunks(t *testing.T) {
 		}
 		assert.Equal(t, want, string(d.Close(out)), "%d bytes at a time", size)
 	}
-	var d UTF16
+	d := newWideReader(marked(nil))
 	assert.Equal(t, "hi\ufffd", string(d.Close(d.Append(nil, []byte("\xfe\xff\x00h\x00i\x00")))))
 }
 
