@@ -201,7 +201,7 @@ func wideText(b []byte) bool {
 	for _, unit := range []string{"\xfd\xff", "\xff\xfd"} {
 		broken -= bytes.Count(b, []byte(unit)) // PowerShell writes it for what it cannot read
 	}
-	if feeds := bytes.Count(b, []byte{'\n'}); feeds > 0 && !bytes.Contains(decoded, []byte{'\n'}) {
+	if feeds := bytes.Count(b[:len(b)-len(b)%4], []byte{'\n'}); feeds > 0 && !bytes.Contains(decoded, []byte{'\n'}) {
 		return false // they are bytes of their own
 	}
 	return !bytes.HasPrefix(decoded, []byte{0}) && classify(decoded) == text && (broken < 2 || broken*100 < utf8.RuneCount(decoded))

@@ -158,6 +158,7 @@ func TestEveryPackingGivesTheSameLogs(t *testing.T) {
 		"UTF-16, later part":  {utf16Rows("h\x00", "i\x00", "\n\x00"), []string{"x: " + utf16Rows("h", "i", "\n")}},
 		"UTF-16, other order": {utf16Rows("\x00h", "\x00i", "\x00\n"), []string{"x: " + utf16Rows("h", "i", "\n")}},
 		"bytes like a mark":   {"\xff\xfe\xc0\x80abcd\nxy\n", []string{"x: \xff\xfe\xc0\x80abcd\nxy\n"}},
+		"UTF-16, cut short":   {"\xff\xfeh\x00i\x00\n", []string{"x: hi\ufffd"}},
 		"UTF-32":              {"\xff\xfe\x00\x00h\x00\x00\x00i\x00\x00\x00\n\x00\x00\x00", []string{"x: hi\n"}},
 		"UTF-32, other order": {"\x00\x00\xfe\xff\x00\x00\x00h\x00\x00\x00i\x00\x00\x00\n", []string{"x: hi\n"}},
 		"UTF-16 in gzip":      {gz(t, "\xfe\xff\x00h\x00i\x00\n"), []string{"x: hi\n"}},
