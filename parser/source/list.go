@@ -83,7 +83,7 @@ func (l *lister) path(path string) {
 	case mode.IsDir():
 		l.root(path)
 	case mode.IsRegular():
-		l.file(path, info.Size())
+		l.file(path, info)
 	case mode&fs.ModeNamedPipe != 0, isNullDevice(info): // other devices, such as /dev/zero, may never end
 		l.add(Input{Name: path, Path: path, Size: -1})
 	default:
@@ -132,23 +132,21 @@ func walkFolder(dir string, enter func(dir string, err error), visit func(path s
 }
 
 // file lists a regular file that was named on the command line.
-func (l *lister) file(path string, size int64) {
-	what, err := sniffFile(path, size)
+func (l *lister) file(path string, info fs.FileInfo) {
+	what, err := sniffFile(path, info.Size())
 	if err != nil {
 		l.problem(path, bare(err), hintFor(path, err))
 		return
 	}
 	switch what.kind {
-	case text, ownReport, observations:
-		l.add(Input{Name: path, Path: path, Size: size})
-	case wide:
-		l.add(Input{Name: path, Path: path, Size: size, Packed: true})
+	case text, ownReport, observations, wide:
+		l.add(Input{Name: path, Path: path, Size: info.Size(), Packed: what.kind == wide, id: identityOf(info)})
 	case compressed:
 		if !isSupported(what.format) {
 			l.problem(path, fmt.Errorf("%w (%s)", ErrCompressed, what.format), unpackHint(path, what.format))
 			return
 		}
-		l.add(Input{Name: path, Path: path, Size: size, Packed: true})
+		l.add(Input{Name: path, Path: path, Size: info.Size(), Packed: true, id: identityOf(info)})
 	default:
 		l.problem(path, binaryError(what), binaryHint)
 	}
@@ -213,7 +211,7 @@ func (l *lister) member(root, path string, e fs.DirEntry, members *int, skipped 
 		skipped.Logs++
 	case what.kind == text, what.kind == wide, what.kind == observations, what.kind == compressed && isSupported(what.format):
 		*members++
-		l.add(Input{Name: path, Path: path, Size: info.Size(), From: root, Packed: what.kind == wide || what.kind == compressed})
+		l.add(Input{Name: path, Path: path, Size: info.Size(), From: root, Packed: what.kind == wide || what.kind == compressed, id: identityOf(info)})
 	case what.kind == compressed:
 		skipped.Compressed++
 	case what.kind == ownReport:

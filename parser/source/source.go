@@ -21,7 +21,12 @@ type Input struct {
 	// Count is called with the number of bytes just read of a packed file; readers of plain logs do their own
 	// counting. It may be nil.
 	Count func(n int64)
+
+	id identity // of the file that was listed
 }
+
+// identity is a file's, whatever its name. The zero one is unknown.
+type identity struct{ device, inode uint64 }
 
 // Problem is a path, or a member of a folder, that is not among the inputs.
 type Problem struct {

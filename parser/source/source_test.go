@@ -5,6 +5,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
@@ -45,6 +46,9 @@ func TestListKeepsTheOrderGiven(t *testing.T) {
 	root := tree(t, map[string]string{"b.err": "b\n", "a.err": "a\n", "logs/2.out": "2\n", "logs/10.out": "10\n"})
 	inputs, problems := List([]string{root + "/b.err", "-", root + "/logs", root + "/a.err"})
 	assert.Empty(t, problems)
+	for i := range inputs {
+		inputs[i].id = identity{}
+	}
 	assert.Equal(t, []Input{
 		{Name: root + "/b.err", Path: root + "/b.err", Size: 2},
 		{Name: "-", Size: -1},
@@ -52,6 +56,26 @@ func TestListKeepsTheOrderGiven(t *testing.T) {
 		{Name: root + "/logs/2.out", Path: root + "/logs/2.out", Size: 2, From: root + "/logs"},
 		{Name: root + "/a.err", Path: root + "/a.err", Size: 2},
 	}, inputs)
+}
+
+// TestARotationAfterTheListLosesNoLog renames logs and writes new ones between listing and reading.
+func TestARotationAfterTheListLosesNoLog(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("files have no identity")
+	}
+	root := tree(t, map[string]string{"a.log": "first", "a.log.1": "zeroth", "gone.log": "removed"})
+	inputs, _ := List([]string{root})
+	require.Len(t, inputs, 3)
+	for _, name := range []string{"a.log.1", "a.log"} {
+		require.NoError(t, os.Rename(filepath.Join(root, name), filepath.Join(root, map[string]string{"a.log.1": "a.log.2", "a.log": "a.log.1"}[name])))
+	}
+	require.NoError(t, os.Remove(filepath.Join(root, "gone.log")))
+	require.NoError(t, os.WriteFile(filepath.Join(root, "a.log"), []byte("second"), 0o600))
+	u := &Unpacker{Limits: DefaultLimits()}
+	assert.Equal(t, []string{root + "/a.log: first"}, walked(u, inputs[0]).logs)
+	assert.Equal(t, []string{root + "/a.log.1: zeroth"}, walked(u, inputs[1]).logs)
+	assert.Equal(t, []string{root + "/gone.log: no such file or directory"}, walked(u, inputs[2]).problems)
 }
 
 func TestListOfAFolderIsRecursiveInNameOrder(t *testing.T) {

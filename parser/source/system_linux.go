@@ -1,7 +1,9 @@
 package source
 
 import (
+	"io/fs"
 	"os"
+	"syscall"
 
 	"golang.org/x/sys/unix"
 )
@@ -15,4 +17,12 @@ func Widen(f *os.File) {
 	if c, err := f.SyscallConn(); err == nil { // Fd would make reads block
 		_ = c.Control(func(fd uintptr) { _, _ = unix.FcntlInt(fd, unix.F_SETPIPE_SZ, pipeSize) })
 	}
+}
+
+// identityOf tells files apart whatever their names.
+func identityOf(info fs.FileInfo) (id identity) {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		id = identity{st.Dev, st.Ino}
+	}
+	return id
 }

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -158,13 +159,28 @@ func (w *walk) begin() {
 	if in.From != "" {
 		flags |= syscall.O_NONBLOCK // it could be a FIFO by now
 	}
-	f, err := os.OpenFile(in.Path, flags, 0)
+	f, err := os.OpenFile(in.current(), flags, 0)
 	if err != nil {
 		w.problem(in.Name, bare(err), "")
 		return
 	}
 	defer f.Close()
 	w.open(f)
+}
+
+// current returns the path that the file has now: who rotates logs may have renamed it since it was listed.
+func (in *Input) current() string {
+	if info, err := os.Stat(in.Path); in.id == (identity{}) || err == nil && identityOf(info) == in.id {
+		return in.Path
+	}
+	dir := filepath.Dir(in.Path)
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && identityOf(info) == in.id && info.Size() >= in.Size { // a new file may have the number of one that was removed
+			return filepath.Join(dir, e.Name())
+		}
+	}
+	return in.Path
 }
 
 // open reads an open file.
