@@ -304,4 +304,11 @@ slurmstepd: error: *** JOB 12 ON %[1]s CANCELLED AT 2026-01-01T00:00:00 DUE TO T
 			assert.Contains(t, string(out), "CUDA out of memory")
 		}
 	}
+	dir := filepath.Dir(path)
+	require.NoError(t, os.Rename(path, filepath.Join(dir, hf+".log")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b.log"), []byte(log), 0o600))
+	for _, format := range []string{"text", "json", "ndjson", "html", "markdown", "junit", "sarif", "prom"} {
+		_, out, _ := call(t, nil, "--each", "--all", "--full", "--format", format, dir)
+		assert.NotContains(t, string(out), hf, "%s: the name of a job", format)
+	}
 }

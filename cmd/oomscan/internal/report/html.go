@@ -99,7 +99,7 @@ func htmlRowOf(b *Brief, page string) htmlRow {
 var keyParts = lazyre.New(`[^._=,/]{0,200}[._=,/]|[^._=,/]{1,200}`)
 
 // anchor is the name of a job inside the page.
-func anchor(job string) string { return "job-" + job }
+func anchor(job string) string { return "job-" + secret.Text(job) }
 
 // badgeClass is the style of a verdict.
 func badgeClass(i ink) string {

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"oomscan/parser/secret"
 )
 
 // Bounds of the text about several jobs.
@@ -304,7 +306,7 @@ func writeJobsFooter(p *page, a *Answer, only bool) {
 func writeOneOfSeveral(p *page, j Job) {
 	p.gap = false
 	p.rule()
-	p.para(block{full: true}, span{bold, wordJob + j.Name}, span{dim, groupedBy(j.Why)})
+	p.para(block{full: true}, span{bold, wordJob + secret.Text(j.Name)}, span{dim, groupedBy(j.Why)})
 	p.blank()
 	writeReport(p, j.Report)
 }

@@ -6,6 +6,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"oomscan/parser/secret"
 )
 
 // maxIssue is how much GitHub takes in one issue or comment, in characters, with a margin.
@@ -29,7 +31,7 @@ func (m *markdownReporter) Job(j *Job) error {
 		return nil
 	}
 	if j.Name != "" {
-		m.text.f("# job %s\n\n", md(j.Name))
+		m.text.f("# job %s\n\n", md(secret.Text(j.Name)))
 	}
 	r := withShortNames(j.Report)
 	if len(r.Incidents) == 0 {

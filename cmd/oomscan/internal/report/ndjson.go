@@ -4,6 +4,8 @@ import (
 	"hash/fnv"
 	"io"
 	"reflect"
+
+	"oomscan/parser/secret"
 )
 
 // NewNDJSON returns the reporter of one incident a line, each with the job it belongs to: its name among several, else
@@ -82,7 +84,8 @@ func sum(r *Report, in *Incident) uint64 {
 func incidentLine(w io.Writer, r *Report, in *Incident, update bool) error {
 	job := r.Run.JobID
 	if r.Job != "" {
-		job = &r.Job
+		name := secret.Text(r.Job)
+		job = &name
 	}
 	return writeJSON(w, ndjsonIncident{job, in, update}, "")
 }
