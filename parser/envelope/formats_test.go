@@ -134,6 +134,12 @@ func TestRecordsArePeeled(t *testing.T) {
 		{`{"logtag":"F","message":"gone","time":"Jun 1, 2025 @ 10:00:00.000"}`, `gone`, ``},
 		{`{"name":"a","hostname":"n7","pid":88,"level":50,"msg":"gone"}`, `gone`, `host=n7; pid=88; stream=hn7 record 88`},
 		{`{"name":"a","level":50,"msg":"gone"}`, `{"name":"a","level":50,"msg":"gone"}`, ``},
+		{`{"timestamp":"2025-06-01T10:00:00Z","body":"gone\nfor good","resource":{"service.name":"x"}}`, "gone\nfor good", `iso=2025-06-01T10:00:00`},
+		{`{"_id":"1","fields":{"message":["gone, \",\""],"@timestamp":["2025-06-01T10:00:00Z"]}}`, `gone, ","`, `iso=2025-06-01T10:00:00`},
+		{`{"ts":1748772000.25,"payload":"gone\n"}`, `gone`, `iso=2025-06-01T10:00:00.25`},
+		{`{"time":1748772000,"output":"a\nb"}`, `{"time":1748772000,"output":"a\nb"}`, ``},
+		{`{"time":1748772000,"text":"a"}`, `{"time":1748772000,"text":"a"}`, ``},
+		{`{"time":1748772000,"host":"n7","tool":"bash","output":"a"}`, `{"time":1748772000,"host":"n7","tool":"bash","output":"a"}`, ``},
 		{`{"event":"step","loss":2.1}`, `{"event":"step","loss":2.1}`, ``},
 		{`time="2025-06-01T10:00:00Z" level=error msg="[rank3]: gone"`, `gone`, `iso=2025-06-01T10:00:00; level=E; rank=3; stream=r3`},
 	})

@@ -48,16 +48,10 @@ type peeler struct {
 func (p *peeler) peel(line []byte) []byte {
 	p.h, p.precision, p.depth, p.inner = unknown, 0, 0, false
 	p.header, p.tried.at = &p.h, nil
-	b := fromHTML(dropLead(line))
-	for !p.h.Partial && p.depth < maxDepth {
-		text, ok := p.record(b)
-		if !ok {
-			break
-		}
-		b = dropLead(text)
-		p.depth++
+	b := p.records(fromHTML(dropLead(line)))
+	if text := clean(b); len(text) < len(b) {
+		b = clean(p.records(text)) // a terminal's colors were around a record
 	}
-	b = clean(b)
 	for !p.h.Partial && p.depth < maxDepth && p.one(b) != nil {
 		b = p.b
 		p.depth++
@@ -67,6 +61,19 @@ func (p *peeler) peel(line []byte) []byte {
 	}
 	b = p.repeated(b)
 	p.peekRank(b)
+	return b
+}
+
+// records takes the records off that are all of b.
+func (p *peeler) records(b []byte) []byte {
+	for !p.h.Partial && p.depth < maxDepth {
+		text, ok := p.record(b)
+		if !ok {
+			break
+		}
+		b = dropLead(text)
+		p.depth++
+	}
 	return b
 }
 
@@ -118,7 +125,7 @@ func (p *peeler) labelledRecord(b []byte) *format {
 	if !ok {
 		return nil
 	}
-	p.b = clean(dropLead(text))
+	p.b, p.inner = clean(dropLead(text)), false // what was before it was the collector's
 	return recordFormat
 }
 

@@ -17,8 +17,25 @@ var messageKeys = [...]string{
 	"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue", "short_message", "LogMessage", "LogEntry", "event", "@m", "@message", "Body", "Content",
 }
 
+// plainKeys are where records of other collectors keep it. They are words of data sets and tools as well: only a record that has nothing
+// but its time and its origin (see [origins]) beside them is a log's, or a line with its time alone.
+var plainKeys = [...]string{"body", "text", "output", "Output", "data", "payload", "entry", "raw", "logline", "log_line", "rawLog", "logMessage"}
+
+// origins are keys that tell where a line of a log comes from, or its level.
+var origins = map[string]bool{
+	"stream": true, "host": true, "hostname": true, "node": true, "pod": true, "pod_name": true, "podName": true, "container": true, "container_name": true,
+	"containerName": true, "namespace": true, "service": true, "level": true, "severity": true, "severity_text": true, "severityText": true, "labels": true,
+	"kubernetes": true, "resource": true, "Action": true,
+}
+
+// besides are further keys of such records.
+var besides = map[string]bool{
+	"attributes": true, "container_id": true, "file": true, "path": true, "filename": true, "offset": true, "observed_timestamp": true, "ingestionTime": true,
+	"severity_number": true, "trace_id": true, "span_id": true, "flags": true, "tags": true, "tag": true, "source": true, "job": true, "app": true, "Package": true, "Test": true,
+}
+
 // wrappers are the objects in which records of collectors keep their text, and some of them more.
-var wrappers = [...]string{"jsonPayload", "attributes", "body", "result", "_source", "content", "resource", "labels", "kubernetes", "record", "time"}
+var wrappers = [...]string{"jsonPayload", "attributes", "body", "result", "_source", "fields", "content", "resource", "labels", "kubernetes", "record", "time"}
 
 // dockerPart is how long the text is at which Docker splits a record (daemon/logger/copier.go).
 const dockerPart = 16 << 10
@@ -32,6 +49,9 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 		return nil, false
 	}
 	text := messageOf(fields)
+	if text == nil {
+		text = plainText(fields)
+	}
 	st, timed := recordTime(fields)
 	stream, streamed := fields["stream"]
 	_, tagged := fields["logtag"]
@@ -68,12 +88,12 @@ func recordFields(b []byte) map[string]json.RawMessage {
 	if b[0] != '{' {
 		return logfmt(b)
 	}
-	if b[1] != '"' && b[1] != ' ' || !hasMessageKey(b) {
+	if b[1] != '"' && b[1] != ' ' || !hasKey(b, messageKeys[:]) && !hasKey(b, plainKeys[:]) {
 		return nil
 	}
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(b, &fields) != nil {
-		return nil
+	if json.Unmarshal(b, &fields) != nil || messageOf(fields) == nil && plainText(fields) != nil {
+		return fields
 	}
 	for _, key := range wrappers {
 		var inner map[string]json.RawMessage
@@ -89,8 +109,8 @@ func recordFields(b []byte) map[string]json.RawMessage {
 	return fields
 }
 
-func hasMessageKey(b []byte) bool {
-	for _, key := range messageKeys {
+func hasKey(b []byte, keys []string) bool {
+	for _, key := range keys {
 		if i := bytes.Index(b, []byte(key)); i > 0 && b[i-1] == '"' {
 			return true
 		}
@@ -106,6 +126,10 @@ func messageOf(fields map[string]json.RawMessage) json.RawMessage {
 	}
 	for _, key := range messageKeys {
 		text := fields[key]
+		var list []json.RawMessage
+		if bytes.HasPrefix(text, []byte(`["`)) && json.Unmarshal(text, &list) == nil && len(list) == 1 {
+			text = list[0] // Elasticsearch's answers to a search have lists of one
+		}
 		if len(text) < 2 || text[0] != '"' {
 			continue
 		}
@@ -115,6 +139,28 @@ func messageOf(fields map[string]json.RawMessage) json.RawMessage {
 		return text
 	}
 	return nil
+}
+
+// plainText is the text of a record that says nothing but what a line was, when, and where; nil when there is more in it.
+func plainText(fields map[string]json.RawMessage) (text json.RawMessage) {
+	from := false
+	for key, value := range fields {
+		switch {
+		case slices.Contains(plainKeys[:], key):
+			if text != nil || len(value) < 2 || value[0] != '"' {
+				return nil
+			}
+			text = value
+		case origins[key]:
+			from = true
+		case !besides[key] && !slices.Contains(timeKeys[:], key):
+			return nil
+		}
+	}
+	if !from && (text == nil || fields["text"] != nil || bytes.IndexByte(bytes.TrimSuffix(unquote(text), []byte{'\n'}), '\n') >= 0) {
+		return nil // a text of several lines, as data sets have them
+	}
+	return text
 }
 
 // isPart reports whether more of a record's text comes in the next one. Docker's json-file driver says so by leaving the newline out,
@@ -236,7 +282,7 @@ var timeKeys = [...]string{
 // recordTime reads the time of a record.
 func recordTime(fields map[string]json.RawMessage) (stamp, bool) {
 	for _, key := range timeKeys {
-		s := scanner{bytes.Trim(fields[key], `"`)}
+		s := scanner{bytes.Trim(fields[key], `"[]`)}
 		if st, ok := s.stamp(); ok && len(s.b) == 0 {
 			return st, true
 		}

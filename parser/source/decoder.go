@@ -27,7 +27,7 @@ func NewDecoder(head []byte) Decoder {
 			return newWideReader(e)
 		}
 	case isEscaped(head):
-		return new(unescaper)
+		return newUnescaper(head)
 	case isList(head):
 		if isJournal(head) {
 			return &chain{first: new(recordLister), then: &rowReader{decode: journalRow}}

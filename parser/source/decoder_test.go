@@ -14,8 +14,11 @@ func TestDecodersReturnLines(t *testing.T) {
 	first, second := "the quick brown fox jumps over the lazy dog and then tells everybody of it", "another line that goes on and on, far behind the end of a single row"
 	hard := first[:61] + "\n" + first[61:] + "\n" + second[:61] + "\n" + second[61:] + "\nshort\n\n"
 	for name, tc := range map[string]struct{ kept, lines string }{
-		"one JSON string": {`"a\n  b \"c\"\n\td\n\u0065\n"`, "\na\n  b \"c\"\n\td\ne\n\n"},
-		"a list":          {"[\n {\n  \"message\": \"a [1, {\",\n  \"timestamp\": 1\n },\n {\"message\":\"b\"}\n]\n", "[\n{\"message\":\"a [1, {\",\"timestamp\":1}\n{\"message\":\"b\"}\n]"},
+		"one JSON string":      {`"a\n  b \"c\"\n\td\n\u0065\n"`, "\na\n  b \"c\"\n\td\ne\n\n"},
+		"Python's bytes":       {`stderr: b'a\n"b" it\'s\n\xe2\x82\xac\nc\n'`, "stderr: b\na\n\"b\" it's\n€\nc\n\n"},
+		"one record in a list": {`[{"message":"a\nb\nc\nd\n","type":"out"}]`, "[{\nmessage\n:\na\nb\nc\nd\n\n,\ntype\n:\nout\n}]"},
+		"a list of strings":    {`["INFO start", "  a \"b\"", "c"]`, "INFO start\n  a \"b\"\nc\n"},
+		"a list":               {"[\n {\n  \"message\": \"a [1, {\",\n  \"timestamp\": 1\n },\n {\"message\":\"b\"}\n]\n", "[\n{\"message\":\"a [1, {\",\"timestamp\":1}\n{\"message\":\"b\"}\n]"},
 		"OpenTelemetry's batches": {
 			`{"resourceLogs":[{"resource":{"attributes":[{"key":"k"}]},"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"stringValue":"a"}},{"body":{"stringValue":"b"}}]}]}]}` + "\n",
 			"{\"timeUnixNano\":\"1\",\"body\":{\"stringValue\":\"a\"}}\n{\"body\":{\"stringValue\":\"b\"}}\n",
@@ -91,7 +94,7 @@ func TestPlainLogsNeedNoDecoder(t *testing.T) {
 		"", "\n", "text\n", "{\n  \"lr\": 1,\n  \"log\": true\n}\nstep 1\n", `{"log":"a\n","time":"x"}` + "\n" + `{"log":"b\n","time":"x"}` + "\n", "[rank0]: message, time\n",
 		"step,loss,message\n1,2,x\n", strings.Repeat("\rLoading:  12%|#2 | 3/24", 20), "a URL?x=3D\nand y=\n", "MESSAGE=a\nMESSAGE=b\n", "message: a\nmessage: b\nid: 7\n", strings.Repeat(strings.Repeat("x", 79)+"\n", 50), strings.Repeat("| worker 1 is ready and goes on with what it was told to do by others |\n", 30),
 		`{"input":"what went wrong?","output":"a\nb\nc\nd\ntorch.OutOfMemoryError: CUDA out of memory."}`,
-		`{"logs":"a\nb\nc\nd\ne","prompt":"what went wrong?"}`, "{\n  \"stderr\": \"a\\nb\\nc\\nd\\ne\",\n  \"run_status\": \"Finished\"\n}\n", "{\n  \"question\": \"why?\",\n  \"output\": \"a\\nb\\nc\\nd\\ne\"\n}\n", `{"text":"a\nb\nc\nd\ne"}`,
+		`{"logs":"a\nb\nc\nd\ne","prompt":"what went wrong?"}`, "{\n  \"stderr\": \"a\\nb\\nc\\nd\\ne\",\n  \"run_status\": \"Finished\"\n}\n", "{\n  \"question\": \"why?\",\n  \"output\": \"a\\nb\\nc\\nd\\ne\"\n}\n", `{"text":"a\nb\nc\nd\ne"}`, `["why is it killed?", "out of memory"]`,
 		`{"MESSAGE":"a","time":"x"}` + "\n", `{"log":"{\"__CURSOR\":\"x\",\"MESSAGE\":[27]}"}` + "\n", "__CURSOR, MESSAGE\n",
 	} {
 		assert.Nil(t, NewDecoder([]byte(log)), "%.60q", log)

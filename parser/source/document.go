@@ -25,6 +25,9 @@ var output = lazyre.New(`(?m)^\s{1,40}"(?:logs?|stdout|stderr|output)": ?"`)
 // outputList finds a list of the lines of a program's output.
 var outputList = lazyre.New(`^\{[^\[\]]{0,400}"(?:logs|stdout|stderr|output)":\s{0,40}\[\s{0,40}"`)
 
+// lineList finds a list of lines, one of which begins as only those of logs do.
+var lineList = lazyre.New(`^\[\s{0,40}(?s:".*)?"(?:\[?20\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d|\(\w+ pid=|\(?(?:DEBUG|INFO|WARNING|ERROR)\b|\[(?:DEBUG|INFO|WARNING|ERROR)\]|Traceback \(most|\+ \w|[IWEF]\d{4} \d\d:)`)
+
 // insights finds the rows of a query's answer by CloudWatch Logs Insights.
 var insights = lazyre.New(`^\{\s{0,40}"results":\s{0,40}\[\s{0,40}\[\s{0,40}\{\s{0,40}"field":\s{0,40}"@`)
 
@@ -41,6 +44,11 @@ func documentDecoder(head []byte) Decoder {
 	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }
 	switch {
 	case len(head) == 0:
+		return nil
+	case head[0] == '[':
+		if lineList().Match(head) && !has(`\n`) && !sampleKey().Match(head) {
+			return &documentReader{keys: []string{""}}
+		}
 		return nil
 	case head[0] != '{':
 		if at := ansible().FindIndex(head); at == nil || sampleKey().Match(head) {

@@ -15,7 +15,7 @@ const minEscaped = 4
 // isEscaped reports whether a log was saved as one JSON string, alone or in a record: a single line with escaped
 // newlines. Records of rollouts and data sets look the same, but their text is quoted and did not happen.
 func isEscaped(head []byte) bool {
-	if len(head) == 0 || head[0] != '"' && !isLogRecord(head) {
+	if len(head) == 0 || head[0] != '"' && !bytesOf().Match(head) && !isLogRecord(head) {
 		return false
 	}
 	line, rest, _ := bytes.Cut(head, []byte{'\n'})
@@ -24,17 +24,29 @@ func isEscaped(head []byte) bool {
 
 // isLogRecord reports whether text begins a record with a program's output, not with a conversation or a sample.
 func isLogRecord(text []byte) bool {
-	return text[0] == '{' && outputKey().Match(text) && !sampleKey().Match(text)
+	one := bytes.HasPrefix(text, []byte("[{")) && bytes.Count(text, []byte(`"message":`)) == 1 // CircleCI's answer for a step
+	return (text[0] == '{' || one) && outputKey().Match(text) && !sampleKey().Match(text)
 }
+
+// bytesOf begins the bytes of a child's output as Python prints them, perhaps with the name of the stream.
+var bytesOf = lazyre.New(`^(?:(?:stdout|stderr|output)(?:: ?|=))?b['"]`)
 
 var (
 	outputKey = lazyre.New(`"(?:logs?|stdout|stderr|message)": ?"`)
 	sampleKey = lazyre.New(`"(?:role|prompts?|messages|conversations?|questions?|instruction|problem|inputs?|responses?|completions?|answer|chosen|score)": ?["\[{\d]`)
 )
 
-// unescaper decodes JSON strings, each onto lines of its own.
+// unescaper decodes strings of JSON, or the bytes of Python, each onto lines of its own.
 type unescaper struct {
 	escape []byte // an incomplete escape sequence
+	quote  byte   // around them
+}
+
+func newUnescaper(head []byte) *unescaper {
+	if of := bytesOf().Find(head); len(of) > 0 {
+		return &unescaper{quote: of[len(of)-1]}
+	}
+	return &unescaper{quote: '"'}
 }
 
 func (d *unescaper) Append(dst, src []byte) []byte {
@@ -44,7 +56,7 @@ func (d *unescaper) Append(dst, src []byte) []byte {
 			dst = d.unescape(dst, c)
 		case c == '\\':
 			d.escape = append(d.escape, c)
-		case c == '"':
+		case c == d.quote:
 			dst = append(dst, '\n')
 		default:
 			dst = append(dst, c)
@@ -56,15 +68,17 @@ func (d *unescaper) Append(dst, src []byte) []byte {
 // unescape takes the next byte of an escape sequence.
 func (d *unescaper) unescape(dst []byte, c byte) []byte {
 	d.escape = append(d.escape, c)
-	if d.escape[1] == 'u' {
-		if len(d.escape) < len(`\u0000`) {
+	if isByte := d.escape[1] == 'x'; isByte || d.escape[1] == 'u' {
+		if len(d.escape) < len(`\x00`) || !isByte && len(d.escape) < len(`\u0000`) {
 			return dst
 		}
 		n, err := strconv.ParseUint(string(d.escape[2:]), 16, 16)
 		if err != nil {
 			n = utf8.RuneError
 		}
-		d.escape = d.escape[:0]
+		if d.escape = d.escape[:0]; isByte {
+			return append(dst, byte(n))
+		}
 		return utf8.AppendRune(dst, rune(n))
 	}
 	if i := bytes.IndexByte([]byte("ntrbf"), c); i >= 0 {

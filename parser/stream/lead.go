@@ -154,7 +154,11 @@ func leadOf(raw []byte, to int) (n int, tried bool) {
 // knownLen is the length of the known prefixes at the beginning of a line, -1 if it is unclear where they end.
 func knownLen(raw []byte) int {
 	body, h := envelope.Peel(raw)
-	switch esc := bytes.IndexByte(raw, 0x1b); {
+	esc := bytes.IndexByte(raw, 0x1b)
+	if i := bytes.Index(raw, []byte(`\u001b`)); i > 0 && esc < 0 {
+		esc = i // in a record
+	}
+	switch {
 	case bytes.HasSuffix(raw, body):
 		return len(raw) - len(body)
 	case !isKnown(&h) && h.Task < 0:
