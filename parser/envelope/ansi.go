@@ -72,6 +72,9 @@ func nextEscape(b []byte, orphans bool) int {
 		i += j
 		for _, x := range spelled {
 			if n := len(x) - 1; i >= n && b[i-1] == x[n-1] && escapeLen(b[i-n:], orphans) > 0 {
+				if b[i-n] == '\\' {
+					return len(bytes.TrimRight(b[:i-n], `\`)) // a record within a record escapes it again
+				}
 				return i - n
 			}
 		}
@@ -91,10 +94,11 @@ func escapeLen(b []byte, orphans bool) int {
 			return sgrLen(b)
 		}
 	default:
+		again := max(0, len(b)-len(bytes.TrimLeft(b, `\`))-1)
 		for _, x := range spelled {
-			if len(b) >= len(x) && string(b[:len(x)]) == x {
-				if n := csiLen(b[len(x):]); n > 0 {
-					return len(x) + n
+			if rest, ok := bytes.CutPrefix(b[again:], []byte(x)); ok {
+				if n := csiLen(rest); n > 0 {
+					return again + len(x) + n
 				}
 			}
 		}

@@ -237,6 +237,7 @@ var programs = []format{
 		match: []sample{
 			{`(raylet, ip=10.0.0.1) text`, `text`, `host=10.0.0.1; process=raylet; stream=praylet 10.0.0.1`},
 			{`(autoscaler +1m5s) text`, `text`, `process=autoscaler; stream=pautoscaler `},
+			{`\\u001b[36m(raylet)\\\u001b[0m text`, `text`, `process=raylet; stream=praylet `},
 			{`\u001b[36m(raylet)\u001b[0m ^[[1mtext^[[0m`, `text`, `process=raylet; stream=praylet `},
 		},
 		noMatch: []string{`(auto detect)`, `(raylets) x`},
