@@ -301,7 +301,7 @@ func isBelow(stream, outer string) bool {
 // several processes printed that line, the owner of the traceback is unknown.
 func (c *conclusion) raisedAgain() bool {
 	e, by := c.root, c.tracedBy
-	if by == e || by.file != e.file || by.Trace.Line <= e.At.Line || by.Trace.Line-e.At.Line > nearLines || !strings.HasSuffix(by.Text, "Error: "+e.Text) {
+	if by == e || by.file != e.file || by.Trace.Line <= e.At.Line || by.Trace.Line-e.At.Line > nearLines || !strings.HasSuffix(strings.TrimRight(by.Text, " "), "Error: "+strings.TrimRight(e.Text, " ")) {
 		return false
 	}
 	return !slices.ContainsFunc(c.evidence, func(x *event) bool { return x != e && x.Text == e.Text })

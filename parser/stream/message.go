@@ -280,6 +280,7 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 	r.tick++
 	w, body, ok := r.join(body, &h)
 	if !ok {
+		r.track(w) // its next part is read whatever it holds
 		return
 	}
 	if rec := recordOf(&h); rec != (record{}) && rec != w.record {

@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -97,5 +98,25 @@ func TestAReportThatEndsLateIsJudgedByItsOwnLine(t *testing.T) {
 		for _, chunk := range []int{11, 4099, 65536, 1 << 20} {
 			assert.Equal(t, want, seen(log, chunk), "%s in chunks of %d bytes", about, chunk)
 		}
+	}
+}
+
+// TestPartsOfALineAreReadAsOne cuts a message where a part has none of its words, as container runtimes do, and writes other lines behind.
+func TestPartsOfALineAreReadAsOne(t *testing.T) {
+	t.Parallel()
+	const form = "2026-03-01T09:00:00.1Z stderr %s %s\n"
+	const cause = "[rank3]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 3 has a total capacity of 79.11 GiB "
+	for at := range cause {
+		var events []parser.Event
+		r := NewReader("log", func(o parser.Observation) {
+			if e, ok := o.(parser.Event); ok {
+				events = append(events, e)
+			}
+		}, Patterns(headless()))
+		_, _ = fmt.Fprintf(r, form+form+form+form, "P", cause[:at], "P", cause[at:], "F", "of which 1.00 GiB is free.", "F", "words")
+		r.Close()
+		require.Len(t, events, 1, at)
+		assert.Equal(t, "1073741824", events[0].Fields["free"], at)
+		assert.Equal(t, 3, events[0].Header.Rank, at)
 	}
 }

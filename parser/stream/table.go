@@ -100,6 +100,9 @@ func NewTable(patterns []pattern.Pattern) (*Table, error) {
 	for _, lit := range reportLiterals {
 		use(lit).fate |= read
 	}
+	for _, lit := range partLiterals {
+		use(lit).fate |= read
+	}
 	for _, lit := range settingLiterals {
 		u := use(lit)
 		u.fate |= read
@@ -178,6 +181,9 @@ var reportLiterals = []string{
 	tracebackLiteral, frameLiteral, "() (pid=", "()\x1b[39m (pid=", "Exception occurred while running ", "terminated with the following error",
 	"Fatal Python error", "(most recent call first)", "ChildFailedError", "observed failure):", " invoked oom-killer: ",
 }
+
+// partLiterals are in the parts of a line that a container's runtime cut, but in the last: those of containerd, Fluent Bit and Docker.
+var partLiterals = []string{" stderr P ", " stdout P ", `"logtag":"P"`, `"partial_message":"true"`}
 
 // settingLiterals open dumps of settings after the head of an input; see package settings.
 var settingLiterals = []string{

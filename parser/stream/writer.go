@@ -145,7 +145,7 @@ func (w *writer) mayFollowUp(line, tick int) bool {
 
 // isBuilding reports whether a report of the writer is sure to go on.
 func (w *writer) isBuilding() bool {
-	return w.trace.Building() || w.settings.Open() || w.kernel.Open() || w.elastic.Open()
+	return len(w.pending) > 0 || w.trace.Building() || w.settings.Open() || w.kernel.Open() || w.elastic.Open()
 }
 
 func (r *messageReader) isOpen(w *writer) bool {
