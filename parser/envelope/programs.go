@@ -161,6 +161,7 @@ var programs = []format{
 		name: "time", writer: "Python's logging in its many configurations, loguru, TensorFlow, Composer, icefall, Ray, servers in C++",
 		template: `{time}{fields}{!vague}`,
 		match: []sample{
+			{`2025-06-01 10:00:00 UTC [rank3]: text`, `text`, `iso=2025-06-01T10:00:00; rank=3; stream=r3`},
 			{`14:09:33    INFO Saving checkpoint`, `Saving checkpoint`, `clock=0000-01-01T14:09:33; level=I`},
 			{`14:09:33 SUCCESS Step 3 | Time: 1s`, `Step 3 | Time: 1s`, `clock=0000-01-01T14:09:33; level=I`},
 			{"2025-09-14 21:27:58\tTraceback (most recent call last):", `Traceback (most recent call last):`, `local=2025-09-14T21:27:58`},

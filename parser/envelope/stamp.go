@@ -217,12 +217,16 @@ func (s *scanner) clockTime() (clockTime, bool) {
 	return c, true
 }
 
-// zone takes Z, +02:00 or +0200 and keeps how far east of UTC that is.
+// zone takes Z, UTC behind a blank, +02:00 or +0200 and keeps how far east of UTC that is.
 func (s *scanner) zone(east *time.Duration) bool {
 	if s.lit("Z") {
 		return true
 	}
 	t := *s
+	if t.lit(" UTC") && !is(t.peek(), word) {
+		*s = t
+		return true
+	}
 	west := t.lit("-")
 	if !west && !t.lit("+") {
 		return false

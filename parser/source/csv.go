@@ -17,14 +17,19 @@ var roles = map[string][]string{
 // maxRow bounds the bytes kept of a row.
 const maxRow = 1 << 20
 
-// csvColumns returns the record key of each column of a table of log records, "" for columns that are not used. It
-// returns nil unless the first line names a message and a time.
-func csvColumns(head []byte) (columns []string) {
+// csvColumns returns the record key of each column of a table of log records, "" for columns that are not used, and what stands between
+// them: a comma, or a semicolon as spreadsheets write where a comma is in numbers. There are none unless the first line names a message
+// and a time.
+func csvColumns(head []byte) (columns []string, between byte) {
 	line, _, ok := bytes.Cut(head, []byte{'\n'})
-	if !ok || len(line) > 512 || bytes.IndexByte(line, ',') < 0 {
-		return nil
+	between = ','
+	if bytes.IndexByte(line, between) < 0 {
+		between = ';'
 	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(string(line), "\xef\xbb\xbf"), "\r"), ",") {
+	if !ok || len(line) > 512 || bytes.IndexByte(line, between) < 0 {
+		return nil, 0
+	}
+	for name := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(string(line), "\xef\xbb\xbf"), "\r"), string(between)) {
 		name = strings.ToLower(strings.Trim(name, `" `))
 		key := ""
 		for k, names := range roles {
@@ -35,14 +40,15 @@ func csvColumns(head []byte) (columns []string) {
 		columns = append(columns, key)
 	}
 	if !slices.Contains(columns, "message") || !slices.Contains(columns, "time") {
-		return nil
+		return nil, 0
 	}
-	return columns
+	return columns, between
 }
 
 // csvDecoder turns each row of a table into a JSON record on a line of its own (RFC 4180).
 type csvDecoder struct {
 	columns []string
+	between byte
 	row     []string
 	field   []byte
 	quoted  bool // inside quotes
@@ -68,7 +74,7 @@ func (d *csvDecoder) Append(dst, src []byte) []byte {
 			d.add(c)
 		case c == '"' && len(d.field) == 0:
 			d.quoted = true
-		case c == ',':
+		case c == d.between:
 			d.row, d.field = append(d.row, string(d.field)), d.field[:0]
 		case c == '\n':
 			dst = d.end(dst)

@@ -45,8 +45,8 @@ func NewDecoder(head []byte) Decoder {
 	if d := textDecoder(head); d != nil {
 		return d
 	}
-	if columns := csvColumns(head); columns != nil {
-		return &csvDecoder{columns: columns}
+	if columns, between := csvColumns(head); columns != nil {
+		return &csvDecoder{columns: columns, between: between}
 	}
 	if w := detectWrapping(head); w.width > 0 {
 		return &unwrapper{wrapping: w, starts: forms{}}

@@ -25,6 +25,7 @@ func TestDecodersReturnLines(t *testing.T) {
 		},
 		"a list in a list": {`{"events":[{"timestamp":1,"message":"a","tags":[{"k":1},2]},{"message":"b"}]}`, "{\"events\":[\n{\"timestamp\":1,\"message\":\"a\",\"tags\":[{\"k\":1},2]}\n{\"message\":\"b\"}\n]}"},
 		"a table":          {"Date,Host,Message\n2026-03-01,n1,\"a \"\"b\"\", c\nd\"\r\n", "\n{\"host\":\"n1\",\"logtag\":\"F\",\"message\":\"a \\\"b\\\", c\\nd\",\"time\":\"2026-03-01\"}\n"},
+		"semicolons":       {"time;message\n2026-03-01;\"a; b, c\"\n", "\n{\"logtag\":\"F\",\"message\":\"a; b, c\",\"time\":\"2026-03-01\"}\n"},
 		"a notebook": {
 			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"text\": [\n    \"a \\\"b\\\"\\n\",\n    \"c\"\n   ],\n   \"traceback\": [\n    \"d\\ne\"\n   ]}]}\n",
 			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"text\": [\na \"b\"\nc\n   ],\n   \"traceback\": [\n    \"d\\ne\"\n   ]}]}\n",
