@@ -121,10 +121,10 @@ func (c *cutter) upTo(end int) window {
 }
 
 // readAhead cuts an input in a goroutine of its own, some windows ahead of who reads them: an event has its reader read all deferred
-// lines, which takes as long as five windows take here. Of long lines, few windows may take all of the memory. The goroutine does
-// not outlive the call.
+// lines, which takes as long as several windows take here. Of long lines, few windows may take all of the memory. The goroutine
+// does not outlive the call.
 func (c *cutter) readAhead(in io.Reader, consume func(window)) (total int64, err error) {
-	ahead := max(2, min(8, 8*DefaultLine/c.maxLine))
+	ahead := max(2, min(16, 16*DefaultLine/c.maxLine))
 	windows := make(chan window, ahead)
 	free := make(chan cutter, ahead+2) // buffers
 	for range ahead + 1 {
