@@ -50,15 +50,15 @@ func namingOf(ctx *Context, g *Guide) *naming {
 				seen[p.Key] = true
 				n.lastWords[lastWord(p.Key)]++
 			}
-			if f, ok := ctx.settings.find(p.Key, true); ok && p.Surface == "yaml" {
-				if strings.HasPrefix(f.key, "--") {
-					asFlags++
-				} else if f.value.Form != "repr" { // as the program prints its arguments, wherever they come from
-					inYAML++
-				}
-			}
-			if f, ok := ctx.settings.find(p.Key, true); ok && p.Surface == "flag" {
+			f, ok := ctx.settings.find(p.Key, true)
+			switch {
+			case !ok:
+			case p.Surface == "flag":
 				paths[f.key[:strings.LastIndexByte(f.key, '.')+1]]++
+			case p.Surface == "yaml" && strings.HasPrefix(f.key, "--"):
+				asFlags++
+			case p.Surface == "yaml" && f.value.Form != "repr": // as the program prints its arguments, wherever they come from
+				inYAML++
 			}
 			for _, sp := range p.Spellings {
 				switch {

@@ -62,8 +62,14 @@ func split(key string) []string {
 
 // plain returns a key in lower case, with underscores for dashes and without the signs of flags and overrides.
 func plain(key string) string {
+	if !strings.ContainsFunc(key, isDressed) { // as most are, and thousands are asked for
+		return key
+	}
 	return strings.ReplaceAll(strings.ToLower(strings.TrimLeft(strings.TrimSpace(key), "-+~")), "-", "_")
 }
+
+// isDressed reports whether a plain key has no such character.
+func isDressed(c rune) bool { return c < '.' || c >= 'A' && c <= 'Z' || c > 'z' }
 
 // find returns the setting that matches a name best. A name that begins with an asterisk matches any setting that ends in it:
 // "*batch_size" also matches "embedding_batch_size". A log's key with only the last parts of the name counts if these are two

@@ -317,7 +317,7 @@ func quantizedByName(ctx *Context, s *memory.Setup) bool {
 			s.EngineWeightBytes = memory.Some(1.0)
 		}
 	}
-	for _, w := range slices.Sorted(maps.Keys(quantizedBytes)) {
+	for _, w := range quantizedWords {
 		if strings.Contains(name, w) {
 			s.EngineWeightBytes = memory.Some(quantizedBytes[w])
 		}

@@ -1,6 +1,8 @@
 package remedies
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"oomscan/remedies/memory"
@@ -23,6 +25,8 @@ func offloaded(of func(*setup) *optNum) func(*setup, string) bool {
 var quantizedBytes = map[string]float64{
 	"fp8": 1, "w8a8": 1, "int8": 1, "8bit": 1, "awq": 0.55, "awq_marlin": 0.55, "gptq": 0.55, "gptq_marlin": 0.55, "int4": 0.55, "4bit": 0.55, "bitsandbytes": 0.55, "w4a16": 0.55, "mxfp4": 0.53,
 }
+
+var quantizedWords = slices.Sorted(maps.Keys(quantizedBytes))
 
 // elementBytes maps names of types to the bytes of an element.
 var elementBytes = map[string]float64{

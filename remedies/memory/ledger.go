@@ -226,14 +226,15 @@ func hasPart(parts []Part, name string) bool {
 // else by any other when all of them say the same within a fiftieth.
 func Reading(run *classifier.Run, in *classifier.Incident, name string) (classifier.Gauge, bool) {
 	var found []classifier.Gauge
-	for _, g := range run.Gauges {
+	for i := range run.Gauges {
+		g := &run.Gauges[i]
 		if g.Name != name || g.At.Source != in.Root.At.Source || g.At.Line >= in.Root.At.Line {
 			continue
 		}
 		if g.Stream == in.Root.Stream {
-			return g, true
+			return *g, true
 		}
-		found = append(found, g)
+		found = append(found, *g)
 	}
 	if len(found) == 0 {
 		return classifier.Gauge{}, false
