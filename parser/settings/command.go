@@ -257,6 +257,7 @@ type flagParser struct {
 	script      bool   // a script has been named: its -b is the batch, its -j the workers
 	letters     bool   // single-letter flags of this program may concern memory
 	single      bool   // a flag of this program takes one value; the image follows
+	marked      bool   // a line ended with a backslash: one without it is the last
 	unmarked    bool   // the last line ended without a backslash
 	reported    bool
 }
@@ -283,7 +284,8 @@ func (w *flagParser) line(r *Reader, s string) bool {
 	words, whole := shellWords(rest)
 	w.words(r, words)
 	w.unmarked = !more
-	return whole && (more || w.program)
+	w.marked = w.marked || more
+	return whole && (more || w.program && !w.marked)
 }
 
 func (w *flagParser) words(r *Reader, words []string) {

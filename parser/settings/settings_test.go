@@ -322,6 +322,11 @@ func TestForms(t *testing.T) {
 			want: []string{"command --lr=1e-6", "command --batch-size=8", "command --bf16=True"},
 		},
 		{
+			name: "command that lost one of its backslashes",
+			log:  "python train.py \\\n    --batch-size 8\n    --bf16\nstep 1",
+			want: []string{"command --batch-size=8"},
+		},
+		{
 			name: "command of a killed process, and as a list",
 			log:  "/var/spool/slurm_script: line 31: 104790 Killed                  python prepare.py --num-proc 32\nCommand '['/usr/bin/python', '-u', 't.py', '--bs', '8']' returned non-zero exit status 1.",
 			want: []string{"command --num-proc=32", "command --bs=8"},
