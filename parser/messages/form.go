@@ -35,7 +35,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.comment",
 			Requires: []string{"// ", "//! ", "/*", "<!--", "{#", ";; ", "# ", "* Exc", "REM ", "#s", "#["},
-			Expr:     inSource + `(?://[/!]? |/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?(?:` + oomWords + `|\boom[-_]kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:\S[^#]{0,400}?[=(){};](?>[^#]{0,200})(?<=[ \t])#(?! Calls into the C\+\+ engine)|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|` + statusName + `|out of memory)`,
+			Expr:     inSource + `(?://[/!]? |/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?(?:` + oomWords + `|\boom[-_]kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|code=killed, status=|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:\S[^#]{0,400}?[=(){};](?>[^#]{0,200})(?<=[ \t])#(?! Calls into the C\+\+ engine)|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|` + statusName + `|out of memory)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
@@ -44,6 +44,7 @@ func formVetoes() []pattern.Pattern {
 				`#   sending SIGTERM to process 28570 "tail": oom_score 629, VmRSS 15048 MiB`,
 				"#   Dec 22 01:24:58 devbox systemd[1]: XXX.service: A process of this unit has been killed by the OOM killer.",
 				"#   Dec 22 01:24:58 devbox systemd[1]: XXX.service: Failed with result 'oom-kill'.",
+				"#   Dec 22 01:24:58 devbox systemd[1]: XXX.service: Main process exited, code=killed, status=9/KILL",
 				"    x = f(y)  # RuntimeError: CUDA error: out of memory",
 				"export FI_EFA_USE_HUGE_PAGE=0    # else os.fork() causes OSError: Cannot allocate memory",
 				`    # "Out of GPU memory trying to allocate 127.781 TiB".`,

@@ -60,6 +60,8 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"a comment that ended":        {"/* It\n   said */\n", false},
 		"reStructuredText":            {"If it dies you see::\n\n    ", true},
 		"a name with two colons":      {"in worker::\n    ", false},
+		"a card of a page":            {"  <Card title=\"OOMKilled\" icon=\"x\">\n    ", true},
+		"an event in XML":             {"  <Event level=\"error\">\n    ", false},
 		"what a tool printed":         {"  {\n    \"role\": \"tool\",\n    \"content\": \"", true},
 		"a part of what it printed":   {"  {\n    \"role\": \"tool\",\n    \"content\": [\n      {\n        \"text\": \"", true},
 		"a turn in YAML":              {"- role: tool\n  content: |\n    ", true},

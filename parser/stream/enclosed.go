@@ -63,8 +63,11 @@ func (r *Reader) inLiteral(at int) bool {
 	return opens
 }
 
-// inIndented reports whether an event stands in a literal block of reStructuredText: a paragraph ends in two colons, and behind an empty
-// line the block is indented.
+// titled is an element of MDX, as pages of manuals consist of.
+var titled = lazyre.New(`^[ \t]*<[A-Z]\w{1,40} [^<>]*\b(?:title|label|summary)="[^<>]*>$`)
+
+// inIndented reports whether an event stands in a titled element of a page, or in a literal block of reStructuredText: a paragraph ends in
+// two colons, and behind an empty line the block is indented.
 func (r *Reader) inIndented(at int) bool {
 	indent, empty := indentOf(r.buf[at:]), false
 	if indent == 0 {
@@ -74,7 +77,7 @@ func (r *Reader) inIndented(at int) bool {
 		if len(line) == 0 {
 			empty = true
 		} else if indentOf(line) < indent {
-			return empty && bytes.HasSuffix(line, []byte("::"))
+			return empty && bytes.HasSuffix(line, []byte("::")) || titled().Match(line)
 		} else {
 			empty = false
 		}
