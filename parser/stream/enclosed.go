@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"iter"
+	"slices"
 
 	"oomscan/parser"
 	"oomscan/parser/lazyre"
@@ -38,7 +39,7 @@ var delimiters = [][]byte{[]byte(`"""`), []byte(`'''`), []byte("`")}
 // inLiteral reports whether an event stands in a string or a comment of several lines in source code. The nearest line above with one delimiter, or with
 // an odd number of them, begins the string or ends one.
 func (r *Reader) inLiteral(at int) bool {
-	if line, _, _ := bytes.Cut(r.buf[at:], newline); literalOpens().Match(line) {
+	if line, _, _ := bytes.Cut(r.buf[at:], newline); hasOdd(line) && literalOpens().Match(line) {
 		return true // its first line
 	}
 	opens := false
@@ -52,15 +53,18 @@ func (r *Reader) inLiteral(at int) bool {
 		if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("/*")) {
 			return true // a comment of C and its kin
 		}
-		for _, d := range delimiters {
-			if bytes.Count(line, d)%2 == 1 {
-				if opens = literalOpens().Match(line); !opens {
-					return false
-				}
+		if hasOdd(line) {
+			if opens = literalOpens().Match(line); !opens {
+				return false
 			}
 		}
 	}
 	return opens
+}
+
+// hasOdd reports whether a line holds an odd number of one delimiter: a string begins or ends there.
+func hasOdd(line []byte) bool {
+	return slices.ContainsFunc(delimiters, func(d []byte) bool { return bytes.Count(line, d)%2 == 1 })
 }
 
 // titled is an element of MDX, as pages of manuals consist of.

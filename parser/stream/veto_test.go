@@ -72,6 +72,7 @@ func TestAWordNearbyHidesNoFailure(t *testing.T) {
 		"7f3a2b1c0d rank 3: RuntimeError: CUDA error: out of memory",
 		// code
 		"print worker: RuntimeError: CUDA error: out of memory",
+		"rank 3: '''RuntimeError: CUDA error: out of memory'''",
 		"if rank 0 dies: RuntimeError: CUDA error: out of memory",
 		"raise in worker 3: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
 		"assert failed on rank 3: RuntimeError: CUDA error: out of memory",
