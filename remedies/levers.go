@@ -61,7 +61,7 @@ var levers = []lever{
 	{id: "experts", topics: []string{"engine-experts"}},
 	{id: "mmap", topics: []string{"engine-mmap"}},
 	{id: "layers", topics: []string{"engine-layers"}},
-	{id: "dtype", topics: []string{"dtype", "cast"}, keys: []string{"torch_dtype", "dtype", "pure_bf16", "=half"}},
+	{id: "dtype", topics: []string{"dtype", "cast", "compute-type"}, keys: []string{"torch_dtype", "dtype", "pure_bf16", "=half"}},
 	{id: "smaller-model", topics: []string{"smaller-model"}, costs: "some quality"},
 	{id: "no-grad", keys: []string{"no_grad", "inference_mode", "requires_grad"}},
 	{id: "detach", keys: []string{"=detach"}},

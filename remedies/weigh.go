@@ -254,7 +254,7 @@ func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []
 			passes = "passes"
 		}
 		out = append(out, sentence(asMany(n)+" as many "+passes))
-		if p := programOf(ctx.run); !p.Is(classifier.Engine) {
+		if p := programOf(ctx.run); !p.Is(classifier.Engine) && !ctx.work.untrained() {
 			out = append(out, sameResults(ctx, n))
 		}
 	} else if o.onNode > leastOnNode {
