@@ -23,7 +23,7 @@ func (j *job) identify(e *event) identity {
 	if id.Rank < 0 && j.bareEngine() {
 		id.Rank = e.Header.TP
 	}
-	if id.Rank < 0 && e.file.isTask(&e.Header, j.run.Launcher) && !kill && j.run.Launcher != "ray" && !e.Header.OfActor() && !j.index.elastic {
+	if id.Rank < 0 && e.file.isTask(&e.Header, j.run.Launcher) && !kill && j.run.Launcher != "ray" && (e.Header.TP < 0 || !e.Header.OfActor()) && !j.index.elastic {
 		id.Rank = e.Header.Task // srun or mpirun started the process itself: the number of its task is the rank
 	}
 	if id.Host == "" && e.Header.Parent > 0 {
