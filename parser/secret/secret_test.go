@@ -100,6 +100,7 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"client = " + hex40[:32] + ".aB3dE6gH9jK2mN5p", "token is eyJhcGlfYWRk" + alnum + alnum, "ak=" + hex40[:32] + " x", "sk=" + hex40[:32], "+ wandb login local-" + hex40,
 		`Digest username="me", response="` + hex40[:32] + `"`, "Private-MAC: " + hex40, "https://api.telegram.org/bot123456789:AA" + alnum[:33] + "/send", "me:$apr1$abcd$" + alnum[:22],
 		"+ heroku auth:token " + hex40, "Incorrect API key provided: " + hex40[:32] + ".", "-Dsonar.login=" + hex40,
+		alnum[:20] + "/" + alnum[4:24] + "+" + alnum[10:32], "sessionid=" + hex40[:32] + "; Path=/",
 		"COMET INFO: api key " + alnum, "https://conda.anaconda.org/t/x-" + hex40 + "/ch", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ",
 	} {
 		got := secret.Stable(line)

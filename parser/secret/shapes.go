@@ -233,6 +233,9 @@ func wordBegins(text string, i int) bool {
 // minRandom is the length of a run of letters and digits that can be told from words.
 const minRandom = 27
 
+// minParts is the same for all such parts of a run together, such as a line of a private key.
+const minParts = 40
+
 // zhipu is the length of the first part of Zhipu's keys, with its point.
 const zhipu = 33
 
@@ -246,6 +249,7 @@ func randomIn(text string) (spans []span) {
 	}
 	var parts []span
 	begin, word, found := 0, 0, false
+	sum := 0 // of the parts
 	for i := 0; i <= len(text); i++ {
 		if i < len(text) && isAlnum(text[i]) {
 			continue
@@ -255,7 +259,8 @@ func randomIn(text string) (spans []span) {
 			parts, found = append(parts, span{at, i}), true
 		} else if isKeyMaterial(run) && !strings.HasPrefix(run, "eyJ") {
 			parts = append(parts, span{begin, i})
-			found = found || i-begin >= minRandom && !strings.Contains(text[word:i], "_Z")
+			sum += i - begin
+			found = found || (i-begin >= minRandom || sum >= minParts) && !strings.Contains(text[word:i], "_Z")
 		}
 		begin = i + 1
 		if i < len(text) && strings.IndexByte(any64, text[i]) >= 0 {
@@ -264,7 +269,7 @@ func randomIn(text string) (spans []span) {
 		if found {
 			spans = append(spans, span{parts[0].lo, parts[len(parts)-1].hi})
 		}
-		parts, word, found = parts[:0], begin, false
+		parts, word, found, sum = parts[:0], begin, false, 0
 	}
 	return spans
 }
