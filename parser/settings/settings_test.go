@@ -138,6 +138,11 @@ func TestForms(t *testing.T) {
 			want: []string{"pprint policy.train_micro_batch_size=1", "pprint policy.sequence_packing.enabled=True"},
 		},
 		{
+			name: "YAML whose parts are all on one line each",
+			log:  "dist: {tp_size: 1, moe: {reshard: false}}\ndata: {seq_length: 4096}\noptim: {lr: 1e-5}\n",
+			want: []string{"yaml dist.tp_size=1", "yaml dist.moe.reshard=false", "yaml data.seq_length=4096", "yaml optim.lr=1e-5"},
+		},
+		{
 			name: "foreign lines inside a dump are passed over",
 			log:  "{'a': {'b': 1,\nLoading checkpoint shards: 50%|##  | 1/2 [00:01<00:01]\n       'c': 2}}",
 			want: []string{"pprint a.b=1", "pprint a.c=2"},

@@ -117,7 +117,7 @@ func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more 
 		y.parents = append(y.parents, yamlParent{indent: indent, line: r.line, key: key})
 		return true, true
 	}
-	y.structured = y.structured || plainNumber(value) || isSwitch(value) || len(y.parents) > 0
+	y.structured = y.structured || plainNumber(value) || isSwitch(value) || value[0] == '{' || len(y.parents) > 0
 	if !known || key == "<<" { // in a list, or YAML's merge key
 		return true, true
 	}
