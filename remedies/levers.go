@@ -54,7 +54,7 @@ var levers = []lever{
 	{id: "adapters", topics: []string{"quantization", "adapters"}, keys: []string{"lora_rank", "load_in_4bit", "load_in_8bit", "=use_peft", "=use_lora", "=enable_lora", "finetuning_type"}, way: "set", costs: "some quality: only adapters are trained, or the weights are quantized", trains: true},
 	{id: "fewer-adapters", topics: []string{"fewer-adapters"}, costs: "quality: the experts get no adapters", trains: true},
 	{id: "freeze", topics: []string{"frozen-layers"}, costs: "quality: the lower layers are not trained", trains: true},
-	{id: "gather-window", keys: []string{"max_live_parameters", "overlap_comm", "prefetch_bucket_size", "limit_all_gathers", "max_reuse_distance"}, costs: "less overlap of communication and computation", trains: true},
+	{id: "gather-window", topics: []string{"reshard"}, keys: []string{"max_live_parameters", "overlap_comm", "prefetch_bucket_size", "limit_all_gathers", "max_reuse_distance"}, costs: "less overlap of communication and computation", trains: true},
 	{id: "buckets", keys: []string{"reduce_bucket_size", "allgather_bucket_size", "bucket_cap_mb"}, way: "down", costs: "more messages", trains: true},
 	{id: "sub-group", keys: []string{"sub_group_size"}, way: "down", trains: true},
 	{id: "fit", topics: []string{"engine-fit"}, costs: "slower: what is not on the card is computed by the CPU"},

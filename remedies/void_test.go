@@ -168,6 +168,8 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		"OpenRLHF, a ring's samples":             {run("openrlhf", "rollout_batch_size", "512"), ring, "openrlhf.rollout-batch", "--rollout_batch_size", "256"},
 		"ms-swift, long samples":                 {run("swift"), gpuOOM("backward"), "ms-swift.sequence-parallel", "--sequence_parallel_size", "2"},
 		"ms-swift, long samples of Megatron":     {as(run("swift"), "megatron", "", ""), gpuOOM("backward"), "ms-swift.sequence-parallel", "--context_parallel_size", "2"},
+		"AutoModel, one stage for all layers":    {run("automodel", "step_scheduler.local_batch_size", "32"), gpuOOM("backward"), "automodel.batch", "step_scheduler.local_batch_size", "16"},
+		"AutoModel, what a stage works on":       {run("automodel", "step_scheduler.local_batch_size", "32", "autopipeline.pp_microbatch_size", "4"), gpuOOM("backward"), "automodel.batch", "autopipeline.pp_microbatch_size", "2"},
 		"packing by default, of one sample":      {nemo("policy.train_micro_batch_size", "1"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "-"},
 		"packing by default, of more":            {nemo("policy.train_micro_batch_size", "4"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "21504"},
 		"a recipe without the switch":            {run("torchtune"), saving, "torchtune.async-save", "low_cpu_ram", "-"},
