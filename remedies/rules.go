@@ -159,8 +159,9 @@ func halve(q *paramQuery, n int64) proposedValue {
 		return atBound("%s is %d already, the minimum", q.p.Key, n)
 	}
 	k, why := 1, ""
-	if r := q.root; q.is("profile_run") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Requested > *r.Free {
-		// The engine plans for this many, so the request grows with them.
+	own := len(q.request) > 0 && q.request[0].Met && sameKey(q.request[0].Key, q.p.Key) // the setting is the request's size
+	if r := q.root; (own || q.is("profile_run")) && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Requested > *r.Free {
+		// The engine plans for this many, or the buffer has this many: the request grows with them.
 		ratio := float64(*r.Requested) / float64(*r.Free)
 		k, why = int(math.Ceil(math.Log2(ratio))), fmt.Sprintf("%s requested / %s free = %.2f: ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio)
 	}

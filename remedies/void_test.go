@@ -138,6 +138,10 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 	nemo := func(pairs ...string) *classifier.Run {
 		return run("nemo_rl", append(pairs, "policy.max_total_sequence_length", "8192", "policy.sequence_packing.enabled", "True")...)
 	}
+	bucket := with(gpuOOM("backward"), func(r *classifier.Root) {
+		r.Requested, r.Free, r.Total = new(int64(500_000_000*2)), gibs(.39), gibs(7.92)
+		r.Trace = frames("/deepspeed/runtime/zero/stage_1_and_2.py|reduce_independent_p_g_buckets_and_remove_grads|torch.empty(self.reduce_bucket_size)")
+	})
 	ring := with(gpuOOM("logprob"), func(r *classifier.Root) {
 		r.Trace = frames("/openrlhf/trainer/ppo_utils/experience_maker.py|make_experience_list|dist.broadcast_object_list(")
 	})
@@ -170,6 +174,7 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		"ms-swift, long samples of Megatron":     {as(run("swift"), "megatron", "", ""), gpuOOM("backward"), "ms-swift.sequence-parallel", "--context_parallel_size", "2"},
 		"AutoModel, one stage for all layers":    {run("automodel", "step_scheduler.local_batch_size", "32"), gpuOOM("backward"), "automodel.batch", "step_scheduler.local_batch_size", "16"},
 		"AutoModel, what a stage works on":       {run("automodel", "step_scheduler.local_batch_size", "32", "autopipeline.pp_microbatch_size", "4"), gpuOOM("backward"), "automodel.batch", "autopipeline.pp_microbatch_size", "2"},
+		"DeepSpeed, the bucket that failed":      {as(run("deepspeed", "zero_optimization.reduce_bucket_size", "500000000", "zero_optimization.stage", "2"), "deepspeed", "", ""), bucket, "deepspeed.buckets", "zero_optimization.reduce_bucket_size", "125000000"},
 		"packing by default, of one sample":      {nemo("policy.train_micro_batch_size", "1"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "-"},
 		"packing by default, of more":            {nemo("policy.train_micro_batch_size", "4"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "21504"},
 		"a recipe without the switch":            {run("torchtune"), saving, "torchtune.async-save", "low_cpu_ram", "-"},
