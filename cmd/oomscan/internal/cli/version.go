@@ -36,6 +36,7 @@ var licences = map[string]string{
 	"golang.org/x/sync":                      "BSD-3-Clause",
 	"golang.org/x/sys":                       "BSD-3-Clause",
 	"golang.org/x/term":                      "BSD-3-Clause",
+	"golang.org/x/text":                      "BSD-3-Clause",
 	"golang.org/x/time":                      "BSD-3-Clause",
 }
 
