@@ -65,7 +65,12 @@ func copiesFarTooLarge(ctx *Context, _ string) verdict {
 func copiesOfWeights(ctx *Context) int64 {
 	ranks, _ := ctx.gpus()
 	n, p := perNode(ctx, ranks), nominalParameters(ctx).Value
-	if n < 2 || n > 1<<10 || p <= 0 || p > mostParameters {
+	if limit := ctx.root.Limit; n < 2 && limit != nil && *limit < p { // half of them
+		n = 1
+	} else if n < 2 {
+		return 0
+	}
+	if n > 1<<10 || p <= 0 || p > mostParameters {
 		return 0
 	}
 	return 2 * p * n

@@ -57,6 +57,7 @@ type bound struct {
 	shares, shared bool
 	parts          []string // settings by which the tokens of a GPU are divided: context parallelism
 	turns          string   // a setting that bounds all turns of a sample together, where the lengths bound one turn
+	extra          int64    // tokens of a sample beyond the lengths
 }
 
 var (
@@ -111,6 +112,7 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 		},
 		"trl": {
 			{samples: "per_device_train_batch_size", lengths: [][]string{{"max_prompt_length"}, {"max_completion_length"}}},
+			{samples: "per_device_train_batch_size", lengths: [][]string{{"max_completion_length"}}, extra: 1}, // logits_to_keep + 1 (trl/trainer/grpo_trainer.py)
 			{samples: "per_device_train_batch_size", lengths: hfLengths},
 		},
 		"nemo_rl": {
@@ -155,6 +157,10 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 			longest += n
 			how = append(how, memory.Thousands(n))
 		}
+	}
+	if b.extra > 0 && longest > 0 {
+		longest += b.extra
+		how = append(how, memory.Thousands(b.extra))
 	}
 	atLeast := longest
 	if len(how) < len(b.lengths) {

@@ -224,6 +224,19 @@ func TestALengthThatTheRequestExceedsLimitsNothing(t *testing.T) {
 	assert.NotContains(t, texts["max_completion_length"], "to spare")
 }
 
+// TestCompletionsHaveOneMoreRow has no limit of prompts: TRL keeps the logits of a completion, and one more.
+func TestCompletionsHaveOneMoreRow(t *testing.T) {
+	t.Parallel()
+	r := run("trl", "per_device_train_batch_size", "8", "max_completion_length", "2048")
+	r.Model.Name = "Qwen/Qwen2.5-7B-Instruct"
+	list := For(r, with(gpuOOM("backward"), func(r *classifier.Root) {
+		r.Requested, r.Free, r.Total = gibs(9.29), gibs(5.96), gibs(44.39)
+		r.Message = "CUDA out of memory. Tried to allocate 9.29 GiB."
+	}))
+	assert.Equal(t, "logits", list.Cause.ID)
+	assert.Contains(t, list.Cause.Text, "8 x (2,048 + 1)")
+}
+
 func TestAJobsLimitWhileACheckpointIsSaved(t *testing.T) {
 	t.Parallel()
 	p := pageCase(t, "oom_kill/verl-save-checkpoint-cgroup-kill")

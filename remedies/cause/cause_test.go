@@ -241,6 +241,9 @@ func TestWhatElseProvesACause(t *testing.T) {
 	limit := func(gib float64) func(*Input) {
 		return func(in *Input) { in.LimitReached, in.DataWorkers, in.HostLimit = true, true, bytes(gib) }
 	}
+	reached := func(gib float64) func(*Input) {
+		return func(in *Input) { in.LimitReached, in.HostLimit = true, bytes(gib) }
+	}
 	largest := func(names ...string) func(*Input) {
 		return func(in *Input) {
 			for i, n := range names {
@@ -423,6 +426,11 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{"the driver holds the rollout", "loader_workers", failure("host", "rollout", largest("ray::TaskRunner.run", "ray::Worker")), failure("host", "rollout", largest("ray::Worker", "ray::TaskRunner.run"))},
 		{"states on their way", "host_offload", failure("host", "unknown", func(in *Input) { in.Text = "name=reference.load_states" }), failure("gpu", "unknown", func(in *Input) { in.Text = "name=reference.load_states" })},
 		{"a tiny limit", "limit_too_small", failure("host", "data", limit(8)), failure("host", "data", limit(480))},
+		{
+			"a limit below half of the weights", "limit_too_small", failure("host", "init", parameters(7e9, 1), reached(4), stack("modeling_utils.py from_pretrained")),
+			failure("host", "init", parameters(7e9, 1), reached(9), stack("modeling_utils.py from_pretrained")),
+		},
+		{"growth before the second step is start-up", "host_offload", failure("host", "training", grown("reading.host"), setting("param_offload", "True"), func(in *Input) { in.LastStep = number(0) }), failure("host", "training", grown("reading.host"), setting("param_offload", "True"), func(in *Input) { in.LastStep = number(9) })},
 		{"the card's readings grow", "leak_over_steps", failure("gpu", "forward", grown("reading.card")), failure("gpu", "init", grown("reading.card"))},
 		{
 			"a checkpoint read onto the card", "wrong_device", failure("gpu", "checkpoint", stack("helper.py resume_checkpoint", "torch/serialization.py _load", "torch/serialization.py _cuda_deserialize")),

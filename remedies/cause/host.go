@@ -207,6 +207,7 @@ var host = []hypothesis{
 			{2 * hint, both(when("the job reached a memory limit", func(in *Input) bool { return in.LimitReached }), (*Input).host)},
 			{2 * hint, both(when("Ray's memory monitor ended the worker", func(in *Input) bool { return in.RayMonitor }), (*Input).host)},
 			{sign, tinyLimit},
+			{3 * proof, belowWeights},
 			{2 * proof, sharedOut},
 			{2 * proof, builds},
 			{hint, when("host memory ran out", (*Input).host)},
@@ -219,7 +220,7 @@ var host = []hypothesis{
 				}
 				return text, in.Total
 			}
-			if why := builds(in); why != "" {
+			if why := cmp.Or(builds(in), belowWeights(in)); why != "" {
 				return why, nil
 			}
 			if large := oneLargeRequest(in); large != "" {
@@ -415,47 +416,6 @@ var (
 	}
 )
 
-// growth returns the growing reading of the memory that ran out.
-func (in *Input) growth() (classifier.Trend, bool) {
-	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"}, "host": {"reading.rss", "reading.host", "reading.node", "deepspeed.host_memory", "ggml.prompt_cache"}}[in.Resource]
-	i := slices.IndexFunc(in.Growth, func(t classifier.Trend) bool { return slices.Contains(names, t.Name) })
-	if i < 0 || in.Phase == "init" || in.LastStep != nil && *in.LastStep < 2 || in.Phase == "checkpoint" && in.Growth[i].Last < 2*in.Growth[i].First { // gathering adds at once
-		return classifier.Trend{}, false
-	}
-	return in.Growth[i], true
-}
-
-// growthFigure states how much a reading grows, per step if the readings name their steps.
-func growthFigure(t *classifier.Trend) (string, *int64) {
-	from, to := classifier.GiB(t.First), classifier.GiB(t.Last)
-	var rises []int64
-	steps := 0
-	for i := 1; i < len(t.Points); i++ {
-		if n := t.Points[i].Step - t.Points[i-1].Step; n > 0 && t.Points[i-1].Step >= 0 {
-			rises, steps = append(rises, (t.Points[i].Bytes-t.Points[i-1].Bytes)/int64(n)), steps+n
-		}
-	}
-	if len(rises) >= 2 && len(rises)+1 >= len(t.Points) {
-		slices.Sort(rises)
-		n := rises[len(rises)/2]
-		return fmt.Sprintf("memory grew from %s to %s in %d steps, about %s per step: something is never freed", from, to, steps, classifier.GiB(n)), &n
-	}
-	n := (t.Last - t.First) / int64(max(t.Rises, 1))
-	return fmt.Sprintf("memory grew from %s to %s in %d readings, about %s each time: something is never freed", from, to, t.Count, classifier.GiB(n)), &n
-}
-
-// growing reports that memory use grew from reading to reading.
-func growing(in *Input) string {
-	t, ok := in.growth()
-	if !ok {
-		return ""
-	}
-	if t.Name == "vllm.slept" {
-		return fmt.Sprintf("memory in use while the engine sleeps grew from %s to %s", classifier.GiB(t.First), classifier.GiB(t.Last))
-	}
-	return fmt.Sprintf("memory in use never fell in %d readings and grew from %s to %s", t.Count, classifier.GiB(t.First), classifier.GiB(t.Last))
-}
-
 // sharedOut reports that the container's share of a card was full: HAMi lets several containers use one card.
 func sharedOut(in *Input) string {
 	if in.Total == nil {
@@ -471,6 +431,14 @@ func tinyLimit(in *Input) string {
 		return ""
 	}
 	return "the limit is only " + gib(in.HostLimit) + "; a program that loads a model usually takes more"
+}
+
+// belowWeights reports that the limit is less than half of the weights that were loading, in 16 bits: no way to load them needs so little.
+func belowWeights(in *Input) string {
+	if !in.host() || in.EngineFailed || !in.LimitReached || in.HostLimit == nil || in.Phase != "init" || in.Parameters.Value <= *in.HostLimit {
+		return ""
+	}
+	return fmt.Sprintf("the limit is %s, and the weights alone take %s in 16 bits", gib(in.HostLimit), classifier.GiB(2*in.Parameters.Value))
 }
 
 // driverHolds reports that the process that hands out rollout data holds the most.
