@@ -283,6 +283,9 @@ func (w *flagParser) line(r *Reader, s string) bool {
 	}
 	words, whole := shellWords(rest)
 	w.words(r, words)
+	if w.value != "" {
+		w.end(r) // beside the rest of its line, which may tell that it is a credential
+	}
 	w.unmarked = !more
 	w.marked = w.marked || more
 	return whole && (more || w.program && !w.marked)
@@ -432,6 +435,8 @@ func shellWords(s string) (words []string, whole bool) {
 			word = append(word, c)
 		case ascii.IsBlank(c):
 			flush()
+		case !in && c == '#': // a comment
+			return words, true
 		case c == '\'' || c == '"':
 			quote, in = c, true
 		case c == '\\' && i+1 < len(s) && !ascii.IsWord(s[i+1]) && s[i+1] != '\\':

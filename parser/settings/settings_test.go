@@ -332,6 +332,11 @@ func TestForms(t *testing.T) {
 			want: []string{"command --batch-size=8"},
 		},
 		{
+			name: "a credential at the end of a command's line is masked by its line",
+			log:  "python t.py --lr 1 # a comment --n 2\npython -m wandb login --relogin 0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c\nstep 1",
+			want: []string{"command --lr=1", "command --relogin=***"},
+		},
+		{
 			name: "command of a killed process, and as a list",
 			log:  "/var/spool/slurm_script: line 31: 104790 Killed                  python prepare.py --num-proc 32\nCommand '['/usr/bin/python', '-u', 't.py', '--bs', '8']' returned non-zero exit status 1.",
 			want: []string{"command --num-proc=32", "command --bs=8"},
