@@ -50,6 +50,8 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"a string of Python":          {"def test():\n    log = \"\"\"\nEpoch 1\n", true},
 		"a string behind its quotes":  {"parse('''step 1\n", true},
 		"a string that ended":         {"log = \"\"\"\nEpoch 1\n\"\"\"\n", false},
+		"a worker behind a prefix":    {"n1: \"\"\"\nn1: Traceback (most recent call last):\nn1:   File \"x.py\", line 3, in f\nn1: ", false},
+		"a worker behind a stamp":     {"2026-01-01T10:00:00Z w: \"\"\"\n2026-01-01T10:00:01Z w: Traceback (most recent call last):\n2026-01-01T10:00:02Z w: ", false},
 		"the code of a traceback":     {"  File \"x.py\", line 3, in f\n    cur.execute(\"\"\"\n", false},
 		"the code in a box":           {"│   12 │   cur.execute(\"\"\"\n", false},
 		"a raw string of Go":          {"\tconst log = `\n", true},

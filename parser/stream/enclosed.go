@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"oomscan/parser"
+	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 )
 
@@ -39,7 +40,8 @@ var delimiters = [][]byte{[]byte(`"""`), []byte(`'''`), []byte("`")}
 // inLiteral reports whether an event stands in a string or a comment of several lines in source code. The nearest line above with one delimiter, or with
 // an odd number of them, begins the string or ends one.
 func (r *Reader) inLiteral(at int) bool {
-	if line, _, _ := bytes.Cut(r.buf[at:], newline); hasOdd(line) && literalOpens().Match(line) {
+	event, _, _ := bytes.Cut(r.buf[at:], newline)
+	if hasOdd(event) && literalOpens().Match(event) {
 		return true // its first line
 	}
 	opens := false
@@ -53,6 +55,9 @@ func (r *Reader) inLiteral(at int) bool {
 		if bytes.HasPrefix(bytes.TrimLeft(line, " \t"), []byte("/*")) {
 			return true // a comment of C and its kin
 		}
+		if isBareDelimiter(line, event) {
+			return false
+		}
 		if hasOdd(line) {
 			if opens = literalOpens().Match(line); !opens {
 				return false
@@ -60,6 +65,17 @@ func (r *Reader) inLiteral(at int) bool {
 		}
 	}
 	return opens
+}
+
+// isBareDelimiter reports whether a line holds nothing but triple quotes, behind a line prefix that the event has, too: multiprocessing puts
+// them around the traceback of a worker (multiprocessing/pool.py, RemoteTraceback).
+func isBareDelimiter(line, event []byte) bool {
+	before, ok := bytes.CutSuffix(line, delimiters[0])
+	if !ok {
+		return false
+	}
+	body, _ := envelope.Peel(line)
+	return bytes.HasPrefix(event, before) || bytes.Equal(bytes.TrimSpace(body), delimiters[0])
 }
 
 // hasOdd reports whether a line holds an odd number of one delimiter: a string begins or ends there.
