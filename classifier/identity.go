@@ -54,7 +54,7 @@ func identityIn(fields parser.Fields) *identity {
 	return id
 }
 
-// unlabelled reports whether a line has no label of a process: it has none, or that of whoever collected all of the input.
+// unlabelled reports whether a line names no process: it has no label, or only that of the collector of the whole input.
 func (f *file) unlabelled(h *envelope.Header) bool {
 	_, collected := h.Collected()
 	return collected && !f.Collectors

@@ -272,8 +272,8 @@ var lineStart = lazyre.New(`^(?:\x1b\[[\d;]*m)*(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d
 // isLabel matches a row that is nothing but the label of a process, with the stamp behind it.
 var isLabel = lazyre.New(`^(?:\x1b\[[\d;]*m)*\([^()]* pid=[^()]*\)(?:\x1b\[[\d;]*m)*(?: [A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+:\d+\])?(?: \[(?:[Rr]ank |20\d\d-)[^\[\]]*\])*\s*$`)
 
-// isOpen matches a row that goes on even where the next one begins as lines do: it ends with a word before a time or a
-// place, or is of a table and has no edge.
+// isOpen matches a row that continues even if the next one looks like the beginning of a line: it ends in a word that a time or a place
+// follows, or it is a row of a table without its right edge.
 var isOpen = lazyre.New(`\b(?:a|an|the|at|AT|by|from|of|on|since|until|with|E)$|^│.*[^│\s]\s*$`)
 
 // isOver matches a row that ends a line: a progress bar's state, the allocator's message of PyTorch, or a ruler.

@@ -10,13 +10,13 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// How far above an event what encloses it is looked for.
+// How far above an event the reader looks for what encloses it.
 const (
 	enclosedLines = 120
 	enclosedBytes = 16 << 10
 )
 
-// above yields the lines above the one that begins at a place, the nearest first, as far as they are looked at.
+// above yields the lines above the one at an offset, nearest first, within those limits.
 func (r *Reader) above(at int) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for range enclosedLines {
@@ -37,8 +37,8 @@ var literalOpens = lazyre.New("^[ \t]*[A-Za-z_(\\[{\"'.](?:.*?(?:[=(,\\[{:]|retu
 // delimiters are what begins and ends such strings.
 var delimiters = [][]byte{[]byte(`"""`), []byte(`'''`), []byte("`")}
 
-// inLiteral reports whether an event stands in a string or a comment of several lines in source code. The nearest line above with one delimiter, or with
-// an odd number of them, begins the string or ends one.
+// inLiteral reports whether an event stands in a string or a comment of several lines in source code. The nearest line above with an odd
+// number of one delimiter begins the string or ends one.
 func (r *Reader) inLiteral(at int) bool {
 	event, _, _ := bytes.Cut(r.buf[at:], newline)
 	if hasOdd(event) && literalOpens().Match(event) {
