@@ -36,9 +36,9 @@ func halveLength(q *paramQuery, n int64) proposedValue {
 		return v
 	}
 	had := tokens.Value / l.Samples
-	fits := int64(float64(had) * min(1, float64(*r.Free)/float64(*r.Requested)))
 	low := max(q.least(), 1)
-	if fits < low || to <= fits {
+	fits := max(low, int64(float64(had)*min(1, float64(*r.Free)/float64(*r.Requested))))
+	if to <= fits {
 		return v
 	}
 	for to > fits {
