@@ -66,9 +66,6 @@ func bestName(ctx *Context, names *naming, p *Parameter) (best setting, by *Spel
 			best, by = f, &p.Spellings[i]
 		}
 	}
-	if best.rank == 0 && names.prefix != "" {
-		best, _ = ctx.settings.find(names.prefix+plain(p.Key), false)
-	}
 	return best, by
 }
 

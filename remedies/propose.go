@@ -31,15 +31,11 @@ type naming struct {
 	own       bool           // the guide is that of the run's program
 	flags     bool           // the run writes as flags what the guide writes in YAML
 	path      string         // the run writes in YAML, below this, what the guide writes as flags
-	prefix    string         // of the flags that the run's program hands to the guide's engine, such as --sglang-; empty if none
 }
 
 func namingOf(ctx *Context, g *Guide) *naming {
 	p := programOf(ctx.run)
 	n := &naming{lastWords: map[string]int{}, defaults: p.Guide == g.ID && (p.Is(classifier.Engine) || p.NoTorch) || g.ID == "jax", own: p.Guide == g.ID}
-	if engine := classifier.FrameworkByID(g.ID); engine.Is(classifier.Engine) && p.ID != g.ID && engineFlags[p.ID].syntax == "flag" {
-		n.prefix = engineFlags[p.ID].prefix
-	}
 	mixed, asFlags, inYAML := false, 0, 0
 	paths := map[string]int{}
 	seen := map[string]bool{}
