@@ -174,7 +174,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			if p.ID == "" {
 				return verdict{}
 			}
-			return verdict{truthOf(p.ID != "torch" && p.ID != "lightning"), p.Name + " makes the optimizer"}
+			return verdict{truthOf(!slices.Contains([]string{"torch", "lightning", "deepspeed"}, p.ID)), p.Name + " makes the optimizer"}
 		}},
 		"loads_lean":   {"the checkpoint is loaded shard by shard", "not known to be loaded shard by shard", loadsLean},
 		"script_batch": {"a training script whose batch size is not known", "the batch size is known", scriptBatch},

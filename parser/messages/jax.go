@@ -70,6 +70,19 @@ func xlaPatterns() []pattern.Pattern {
 			}},
 		},
 		{
+			// XLA prints this line where cuDNN could not start. Less than 100 MB is too little for cuDNN's kernels.
+			Name:     "xla.cudnn_no_room",
+			Literals: []string{"Memory usage: "},
+			Expr:     `^Memory usage: (?<free_b>\d{1,8}) bytes free, (?<total_b>\d{10,13}) bytes total`,
+			Kind:     parser.GPUDriverOOM, Role: parser.Evidence, Set: map[string]string{"library": "CUDNN"},
+			Source: "XLA since 2022, stream_executor/cuda/cuda_dnn.cc, CudnnSupport::Init, after a handle could not be made",
+			Match: []pattern.Sample{{
+				Line: "Memory usage: 57071371 bytes free, 10500702208 bytes total.",
+				Want: parser.Fields{"free": "57071371", "total": "10500702208"},
+			}},
+			NoMatch: []string{"Memory usage: 5707137100 bytes free, 10500702208 bytes total."},
+		},
+		{
 			Name:     "xla.pool",
 			Literals: []string{"XLA backend allocating"},
 			Expr:     `XLA backend allocating (?<pool_b>\d{1,15}) bytes on device (?<device>\d{1,4}) for BFCAllocator`,

@@ -132,6 +132,20 @@ func otherSharedMemory() []pattern.Pattern {
 			NoMatch: []string{`        f"Insufficient space in /dev/shm: {required} MiB required"`},
 		},
 		{
+			Name:     "triton.shm_space",
+			Literals: []string{"nable to initialize shared memory key '"},
+			Expr:     `[Uu]nable to initialize shared memory key '(?<path>[^'\s]{1,200})' to requested size \((?<requested_b>\d{1,19}) bytes\)\..{0,400} Error: (?:No space left on device|Cannot allocate memory)`,
+			Kind:     parser.SHMExhausted, Role: parser.Evidence, Phase: "init",
+			Source: "Triton 21.x-25.x, python_backend src/shm_manager.cc",
+			Match: []pattern.Sample{
+				{
+					Line: `Unable to initialize shared memory key 'triton_python_backend_shm_region_2' to requested size (1048576 bytes). If you are running Triton inside docker, use '--shm-size' flag to control the shared memory region size. Each Python backend model instance requires at least 1 MB of shared memory. Error: No space left on device`,
+					Want: parser.Fields{"path": "triton_python_backend_shm_region_2", "requested": "1048576"},
+				},
+			},
+			NoMatch: []string{`Unable to initialize shared memory key 'triton_python_backend_shm_region_2' to requested size (1048576 bytes). Error: File exists`},
+		},
+		{
 			Name:     "shm.enospc",
 			Literals: []string{"/dev/shm"},
 			Expr:     `(?<path>/dev/shm(?:/[^\s'"<>,:]{1,200})?)['"]?:? No space left on device(?: \((?<errno>28)\))?`,

@@ -308,6 +308,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "unknown", setting("cache_max_entry_count", "0.5"), func(in *Input) { in.Kind = "gpu_driver_oom" }),
 		},
 		{
+			"JAX's pool beside a library", "engine_share_too_large", failure("gpu", "unknown", setting("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.97"), func(in *Input) { in.Framework, in.Kind = "jax", "gpu_driver_oom" }),
+			failure("gpu", "unknown", setting("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.97"), func(in *Input) { in.Framework = "jax" }),
+		},
+		{
 			"an engine that is awake beside the trainer", "engine_share_too_large", failure("gpu", "backward", func(in *Input) { in.SharesCard, in.Others = true, bytes(40) }),
 			failure("gpu", "backward", func(in *Input) { in.SharesCard, in.EngineAsleep, in.Others = true, true, bytes(2.6) }),
 		},

@@ -120,7 +120,13 @@ var engines = []hypothesis{
 			{sign, unmapped},
 			{sign, func(in *Input) string {
 				key, v, ok := in.Setting(shareKeys...)
-				if !ok || !in.engineGPU() || in.Kind != "gpu_driver_oom" || in.NoRoomForCache {
+				if !ok || in.Kind != "gpu_driver_oom" || in.NoRoomForCache {
+					return ""
+				}
+				if in.Framework == "jax" {
+					return fmt.Sprintf("%s is %s, and what failed allocates outside of JAX's pool", key, v)
+				}
+				if !in.engineGPU() {
 					return ""
 				}
 				return fmt.Sprintf("%s is %s, and the engine found too little next to its cache", key, v)
@@ -163,7 +169,7 @@ var (
 	wakes     = frames(40, "the engine failed while waking up", "wake_up", "resume_memory", "resume_kv")
 	pools     = []string{"vllm.cumem", "tms.resume", "tms.fatal"}
 	unmapped  = saw("the engine's memory could not be mapped again", pools...)
-	shareKeys = []string{"cache_max_entry_count", "free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "gpu_memory_utilization", "vllm_gpu_memory_utilization", "mem_fraction_static", "sglang_mem_fraction_static"}
+	shareKeys = []string{"cache_max_entry_count", "free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "gpu_memory_utilization", "vllm_gpu_memory_utilization", "mem_fraction_static", "sglang_mem_fraction_static", "XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_CLIENT_MEM_FRACTION"}
 )
 
 // wholeCard are engines without a setting for their share of the GPU.
@@ -296,6 +302,8 @@ func (in *Input) besideCache() string {
 		return "the sampler's temporary tensors"
 	case in.EngineFailed:
 		return "the engine's temporary tensors"
+	case in.Framework == "jax":
+		return "the libraries that allocate outside of JAX's pool"
 	}
 	return "the training process"
 }
