@@ -234,6 +234,11 @@ func sixteenBits(ctx *Context, _ string) verdict {
 			return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
 		}
 	}
+	for _, key := range []string{"full_bf16", "full_fp16"} { // of sd-scripts
+		if f, t := ctx.settings.flag(key); t == yes {
+			return verdict{yes, f.key + " is on"}
+		}
+	}
 	return verdict{}
 }
 

@@ -315,6 +315,7 @@ var attacksThere = []attack{
 	{"foreign_process", "stack:/sglang_omni/", []string{"encoder-reserve", "share-down", "engine-pixels", "others"}},
 	{"foreign_process", "image_processor", []string{"image-processor", "share-down", "engine-chunk"}},
 	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},
+	{"states_too_big", "framework:diffusers", append(slices.Clone(attacks["states_too_big"]), "layer-offload")},
 	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload", "layer-offload", "engine-quantization", "vram-margin"}},
 	{"optimizer_first_step", "phase:init", []string{"optimizer-offload", "shard", "small-optimizer", "param-offload", "more-gpus", "train-tp", "adapters", "foreach"}},
 	{"optimizer_first_step", "use_distributed_optimizer=False", []string{"shard", "optimizer-offload", "small-optimizer", "train-tp", "more-gpus"}},
