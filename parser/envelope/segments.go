@@ -75,6 +75,9 @@ func nextLabel(b []byte) int {
 	if i := torn(b[:at], " pid=", labelStart); i > 0 {
 		at = i
 	}
+	if i := torn(b[:at], "(raylet)", rayletStart); i > 0 {
+		at = i
+	}
 	return at
 }
 
@@ -110,17 +113,30 @@ func labelStart(b []byte, pid int) int {
 		if b[open] != '(' || b[open-1] == '(' {
 			continue
 		}
-		start := open
-		for start > 0 && b[start-1] == 'm' {
-			esc := bytes.LastIndexByte(b[:start], 0x1b)
-			if esc < 0 || rawLen(b[esc:start]) != start-esc {
-				break
-			}
-			start = esc
-		}
+		start := colorStart(b, open)
 		if before := b[:start]; start > 0 && (start < open || endsBar(before)) && isRayLabel(b[open:]) && hasText(before) {
 			return start
 		}
+	}
+	return 0
+}
+
+// colorStart returns where the colors begin that end at a position: the position itself if there are none.
+func colorStart(b []byte, start int) int {
+	for start > 0 && b[start-1] == 'm' {
+		esc := bytes.LastIndexByte(b[:start], 0x1b)
+		if esc < 0 || rawLen(b[esc:start]) != start-esc {
+			break
+		}
+		start = esc
+	}
+	return start
+}
+
+// rayletStart is where the torn-in label of Ray's raylet begins, which names no process. 0: none.
+func rayletStart(b []byte, mark int) int {
+	if start := colorStart(b, mark); start > 0 && endsBar(b[:start]) && hasText(b[:start]) {
+		return start
 	}
 	return 0
 }
