@@ -266,12 +266,6 @@ var programs = []Program{
 	},
 	{ID: "gpt_neox", Name: "GPT-NeoX", Roles: Application, Guide: "deepspeed", Dialect: "yaml", Files: []string{"/gpt-neox/megatron/", "/megatron/neox_arguments/"}, Keys: []string{"pipe_parallel_size"}},
 	{
-		ID: "deepspeed", Name: "DeepSpeed", Roles: Framework | Trainer, Library: true, Guide: "deepspeed",
-		Packages: []Package{{"deepspeed", []string{"runtime", "ops", "utils", "launcher", "__init__.py"}}},
-		Files:    []string{"/deepspeed/", "strategy/deepspeed_strategy.py"},
-		Loggers:  []string{"sigkill_handler", "log_dist", "see_memory_usage"},
-	},
-	{
 		ID: "megatron", Name: "Megatron-LM", Roles: Framework | Trainer, Library: true, Guide: "megatron", Dialect: "flag",
 		Packages: []Package{{"megatron", []string{"core", "training", "training.py", "schedules.py", "optimizer", "model", "mpu", "legacy"}}},
 		Files: []string{
@@ -287,6 +281,12 @@ var programs = []Program{
 			{"lightning", []string{"pytorch", "fabric"}},
 			{"lightning_fabric", []string{"strategies", "plugins", "wrappers.py"}},
 		},
+	},
+	{
+		ID: "deepspeed", Name: "DeepSpeed", Roles: Framework | Trainer, Library: true, Guide: "deepspeed",
+		Packages: []Package{{"deepspeed", []string{"runtime", "ops", "utils", "launcher", "__init__.py"}}},
+		Files:    []string{"/deepspeed/", "strategy/deepspeed_strategy.py"},
+		Loggers:  []string{"sigkill_handler", "log_dist", "see_memory_usage"},
 	},
 	{
 		ID: "jax", Name: "JAX", Roles: Framework, Library: true, Guide: "jax", NoTorch: true,

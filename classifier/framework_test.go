@@ -50,6 +50,7 @@ func TestFrameworkIsTheOutermostThatRunsTheJob(t *testing.T) {
 		{"LLaMA-Factory over the Trainer", stack("/w/LLaMA-Factory/src/llamafactory/train/sft/workflow.py run_sft", site+"transformers/trainer.py train"), "", "llamafactory", "", ""},
 		{"the Trainer, whose library is everybody's", stack(site + "transformers/models/llama/modeling_llama.py forward"), "", "", "", ""},
 		{"Lightning", stack(site+"lightning/pytorch/trainer/trainer.py fit", site+"torch/nn/modules/module.py f"), "torch", "lightning", "", ""},
+		{"Lightning over DeepSpeed", stack(site+"lightning/pytorch/strategies/strategy.py backward", site+"deepspeed/runtime/engine.py backward"), "deepspeed", "lightning", "deepspeed", ""},
 		{"verl's own torchtitan engine", stack("/w/verl/verl/workers/engine/torchtitan/transformer_impl.py f"), "verl", "", "torchtitan", ""},
 		{"jax", stack("main.py main", site+"jax/_src/pjit.py cache_miss"), "jax", "", "", ""},
 	} {
