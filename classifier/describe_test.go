@@ -39,6 +39,15 @@ func TestTheBackendIsNamedOrHasTheOnlySettings(t *testing.T) {
 		r.engineFromConfig()
 		assert.Equal(t, want, r.Backend, keys)
 	}
+	for setting, want := range map[[2]string]string{
+		{"--config_file", "examples/accelerate_configs/deepspeed_zero3.yaml"}: "deepspeed", {"--config_file", "./zero2.json"}: "deepspeed", {"--config_file", "fsdp2.yaml"}: "fsdp2",
+		{"--config_file", "/deepspeed/multi_gpu.yaml"}: "", {"strategy", "deepspeed_stage_2_offload"}: "deepspeed", {"strategy", "fsdp"}: "fsdp", {"strategy", "ddp"}: "",
+		{"--enable_fsdp", "True"}: "fsdp", {"--enable_fsdp", "False"}: "",
+	} {
+		r := Run{Config: map[string]Value{setting[0]: {Value: setting[1]}}}
+		r.engineFromConfig()
+		assert.Equal(t, want, r.Backend, setting)
+	}
 }
 
 func TestAServersReadingsTellItsSettings(t *testing.T) {

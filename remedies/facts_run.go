@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"fmt"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -88,15 +89,17 @@ func zero3(ctx *Context, _ string) verdict {
 	if ctx.passesThrough("/deepspeed/runtime/zero/stage3.py", "/deepspeed/runtime/zero/partition_parameters.py", "/deepspeed/runtime/zero/parameter_offload.py") || ctx.stackContains(40, "_zero3_") {
 		return verdict{yes, "it failed in the code of ZeRO stage 3"}
 	}
-	f, ok := ctx.settings.find("deepspeed", true)
-	if !ok {
-		if f, ok = ctx.settings.find("deepspeed_config", true); !ok {
-			return verdict{}
+	for _, key := range zeroFiles {
+		if f, ok := ctx.settings.find(key, true); ok && (key == zeroFiles[0] || containsAny(strings.ToLower(f.value.Value), []string{"z3", "zero", "ds_", "deepspeed"})) {
+			return verdict{truthOf(containsAny(strings.ToLower(path.Base(f.value.Value)), []string{"z3", "zero3", "zero_3", "stage3", "stage_3"})), fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
 		}
 	}
-	name := strings.ToLower(f.value.Value)
-	return verdict{truthOf(containsAny(name, []string{"z3", "zero3", "zero_3", "stage3"})), fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
+	return verdict{}
 }
+
+// zeroFiles are the settings whose values name the ZeRO stage: a configuration of DeepSpeed's, accelerate's configuration, and Lightning's
+// strategy.
+var zeroFiles = []string{"deepspeed", "deepspeed_config", "config_file", "strategy", "trainer.strategy"}
 
 // alwaysShard lists programs that split the model over the GPUs, whatever their settings.
 var alwaysShard = []string{"prime_rl", "skyrl", "easyr1"}
@@ -116,9 +119,9 @@ func unsharded(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// offloadFile reports whether the name of the DeepSpeed configuration mentions offloading.
+// offloadFile reports whether the name of the DeepSpeed configuration or strategy mentions offloading.
 func offloadFile(ctx *Context, _ string) verdict {
-	for _, key := range []string{"deepspeed", "deepspeed_config"} {
+	for _, key := range zeroFiles {
 		if f, ok := ctx.settings.find(key, true); ok && strings.Contains(strings.ToLower(f.value.Value), "offload") {
 			return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
 		}
