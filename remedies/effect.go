@@ -139,7 +139,7 @@ func effectOf(ctx *Context, c *change) effect {
 // engineAwake reports whether the inference engine holds its share of the card in the failing phase.
 func engineAwake(ctx *Context) truth {
 	switch {
-	case engineComes(ctx):
+	case engineComes(ctx), sleepsAtStart(ctx):
 		return no
 	case ctx.phase == "init", ctx.phase == "rollout", ctx.phase == "weight_update" && !summons(ctx):
 		return yes
@@ -175,6 +175,13 @@ var enginesLater = []string{"trl", "swift", "verl", "easyr1"}
 // engineComes reports whether the trainer failed while it loaded its model, before the run's engine starts.
 func engineComes(ctx *Context) bool {
 	return ctx.phase == "init" && slices.Contains(enginesLater, programOf(ctx.run).ID) && ctx.is("loading_weights") && !ctx.is("engine_process")
+}
+
+// sleepsAtStart reports whether the trainer failed at start-up after vLLM had said that it sleeps (trl/trainer/grpo_trainer.py and
+// ms-swift's rollout_mixin.py, __init__).
+func sleepsAtStart(ctx *Context) bool {
+	slept := slices.ContainsFunc(ctx.run.Gauges, func(g classifier.Gauge) bool { return g.Name == "vllm.slept" || g.Name == "vllm.backed_up" })
+	return ctx.phase == "init" && slept && !ctx.is("engine_process")
 }
 
 // trains reports whether the trainer was at work, when an engine on its card may sleep.

@@ -57,9 +57,11 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"Adam has, under oumi's name":            {run("hf_trainer", "training.optimizer", "adamw_torch"), gpuOOM("backward"), "hf-trainer.optim", ""},
 		"the critic's switch is not the actor's": {run("verl", "actor_rollout_ref.model.enable_gradient_checkpointing", "False", "critic.model.enable_gradient_checkpointing", "True"), gpuOOM("backward"), "verl.gradient-checkpointing", ""},
 
-		"accelerate's file shards":         {run("trl", "config_file", "accelerate_configs/deepspeed_zero3.yaml"), gpuOOM("backward"), "trl.zero", "config_file is"},
-		"accelerate's file shards in part": {run("trl", "config_file", "accelerate_configs/deepspeed_zero2.yaml"), gpuOOM("backward"), "trl.zero", ""},
-		"accelerate's file does not shard": {run("trl", "config_file", "multi_gpu.yaml"), gpuOOM("backward"), "trl.zero", ""},
+		"accelerate's file shards":                  {run("trl", "config_file", "accelerate_configs/deepspeed_zero3.yaml"), gpuOOM("backward"), "trl.zero", "config_file is"},
+		"accelerate's file shards in part":          {run("trl", "config_file", "accelerate_configs/deepspeed_zero2.yaml"), gpuOOM("backward"), "trl.zero", ""},
+		"accelerate's file does not shard":          {run("trl", "config_file", "multi_gpu.yaml"), gpuOOM("backward"), "trl.zero", ""},
+		"nothing sleeps at start-up":                {run("trl", "vllm_mode", "colocate"), gpuOOM("init"), "trl.vllm-sleep", "no effect at start-up"},
+		"the engine sleeps while the trainer works": {run("trl", "vllm_mode", "colocate"), gpuOOM("backward"), "trl.vllm-sleep", ""},
 
 		"all GPUs are in other degrees": {titan(2, "parallelism.data_parallel_shard_degree", "1", "parallelism.tensor_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.shard", "leave no more of 2 GPUs"},
 		"GPUs are left to shard over":   {titan(16, "parallelism.data_parallel_shard_degree", "1", "parallelism.data_parallel_replicate_degree", "8", "parallelism.tensor_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.shard", ""},
