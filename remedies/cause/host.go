@@ -143,6 +143,7 @@ var host = []hypothesis{
 			{proof, engineKeeps},
 			{proof + hint, both(frames(6, "pinned host memory for offloaded states was refused", "pin_memory"), func(in *Input) bool { return in.host() && in.Backend == "deepspeed" })},
 		},
+		excludes: []clue{driverHolds}, // workers keep what is offloaded
 		figure: func(in *Input) (string, *int64) {
 			if swapSpace(in) != "" {
 				if in.GPUs > 1 {
