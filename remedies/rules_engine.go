@@ -62,15 +62,27 @@ func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
 	if card, found := lastReading(ctx.run, "reading.device"); found && !ok3 {
 		total, ok3 = card.Fields.Int("total")
 	}
-	if !wakes || !ok1 || !ok2 || !ok3 {
+	states := statesOnCard(ctx)
+	if !wakes || states == 0 && !(ok1 && ok2) || !ok3 {
 		return 0, 0, false
 	}
-	in := reserved + usualResidue
+	in := max(reserved, states) + usualResidue
 	if g, slept := lastReading(ctx.run, "vllm.slept"); slept {
 		n, _ := g.Fields.Int("used")
 		in = max(in, n)
 	}
 	return total - in, total, in < total
+}
+
+// statesOnCard returns the least that the trainer's states take of a card during a rollout. A reading from before the first update lacks
+// the optimizer's.
+func statesOnCard(ctx *Context) (n int64) {
+	b := ctx.setup.Budget(memory.PhaseRollout)
+	for _, id := range []string{"weights", "optimizer", "reference", "critic"} {
+		p, _ := b.Part(id)
+		n += p.Low
+	}
+	return n
 }
 
 // usualResidue is the memory of a card that a sleeping engine keeps, with contexts and NCCL's buffers.

@@ -228,19 +228,21 @@ func TestAnEngineWakesIntoWhatTheTrainerLeaves(t *testing.T) {
 	wake := frames("/x/vllm/v1/worker/gpu_worker.py|wake_up|allocator.wake_up(tags)", "/x/vllm/device_allocator/cumem.py|create_and_map|python_create_and_map(")
 	loss := frames("/x/verl/workers/actor/dp_actor.py|update_policy|loss.backward()")
 	for name, c := range map[string]struct {
-		reading classifier.Gauge
-		in      *classifier.Incident
-		want    string
+		reading    classifier.Gauge
+		in         *classifier.Incident
+		parameters int64
+		want       string
 	}{
-		"by its allocator":       {reading("reading.reserved", map[string]float64{"reserved": 34.5}), gpu("rollout", 0, 0, 0, wake), "0.46"},
-		"by the card":            {reading("reading.device", map[string]float64{"used": 30, "total": 80}), gpu("rollout", 0, 0, 0, wake), "0.57"},
-		"which is enough for it": {reading("reading.reserved", map[string]float64{"reserved": 2}), gpu("rollout", 0, 0, 0, wake), "0.6"},
-		"nobody knows":           {reading("reading.host", map[string]float64{"used": 34.5}), gpu("rollout", 0, 0, 0, wake), "0.6"},
-		"it does not wake":       {reading("reading.reserved", map[string]float64{"reserved": 34.5}), gpu("weight_update", 0, 0, 0, loss), "0.6"},
+		"by its allocator":       {reading("reading.reserved", map[string]float64{"reserved": 34.5}), gpu("rollout", 0, 0, 0, wake), 0, "0.46"},
+		"by the states it keeps": {reading("reading.reserved", map[string]float64{"reserved": 2}), gpu("rollout", 0, 0, 0, frames("/x/verl/workers/sharding_manager/fsdp_vllm.py|__enter__|self.inference_engine.wake_up()")), 12e9, "0.47"},
+		"by the card":            {reading("reading.device", map[string]float64{"used": 30, "total": 80}), gpu("rollout", 0, 0, 0, wake), 0, "0.57"},
+		"which is enough for it": {reading("reading.reserved", map[string]float64{"reserved": 2}), gpu("rollout", 0, 0, 0, wake), 0, "0.6"},
+		"nobody knows":           {reading("reading.host", map[string]float64{"used": 34.5}), gpu("rollout", 0, 0, 0, wake), 0, "0.6"},
+		"it does not wake":       {reading("reading.reserved", map[string]float64{"reserved": 34.5}), gpu("weight_update", 0, 0, 0, loss), 0, "0.6"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := as(run("verl", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.7"), "fsdp", "vllm", "")
+			r := counted(as(run("verl", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.7", "trainer.n_gpus_per_node", "4", "trainer.nnodes", "1"), "fsdp", "vllm", ""), c.parameters, 0)
 			r.Gauges = append(r.Gauges, c.reading, reading("vllm.usage", map[string]float64{"total": 79.1}))
 			_, all := proposed(For(r, later(c.in)))
 			assert.Contains(t, all, "gpu_memory_utilization = "+c.want)

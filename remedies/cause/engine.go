@@ -145,6 +145,8 @@ var engines = []hypothesis{
 				return "the cache planned for " + memory.Thousands(in.number(cacheKeys...)) + " tokens does not fit beside the weights", nil
 			case in.LessThanDesired && in.Free != nil && in.Total != nil:
 				return in.share() + " asks for more than was free", in.Free
+			case wakes(in) != "" && unmapped(in) != "":
+				return in.share() + " is more than was free when the engine took its memory back", nil
 			}
 			return in.share() + " leaves too little for " + in.besideCache(), in.Shortfall
 		},
