@@ -29,6 +29,7 @@ func neutralRules() []rule {
 	rules := []rule{
 		shared("torch/nn/modules/module.py", "_wrapped_call_impl _call_impl __call__ inner _slow_forward").with(opaque),
 		shared("torch/nn/parallel/parallel_apply.py", "_worker parallel_apply").with(opaque),
+		shared("*.py", "").when("fabric.launch(").with(opaque), // runs the whole program in each process (lightning/fabric/fabric.py)
 		r("ray/data/", "", Data, strong),
 	}
 	for _, file := range opaqueFiles {

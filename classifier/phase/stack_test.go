@@ -78,6 +78,7 @@ var examples = []struct {
 		site+"mmengine/model/base_model/base_model.py _run_forward", site+"mmdet/models/detectors/two_stage.py loss"), phase.Forward, phase.Medium},
 	{"Stable Baselines collects", stack(site+"stable_baselines3/common/on_policy_algorithm.py learn", site+"stable_baselines3/common/on_policy_algorithm.py collect_rollouts | actions, values, log_probs = self.policy(obs_tensor)"), phase.Rollout, phase.Medium},
 	{"Stable Baselines trains", stack(site+"stable_baselines3/common/on_policy_algorithm.py learn", site+"stable_baselines3/ppo/ppo.py train | loss.backward()", tensorBackward), phase.Backward, phase.High},
+	{"Fabric launches the whole program", stack("/g/lora.py setup | fabric.launch(main, data_dir)", site+"lightning/fabric/fabric.py launch", "/g/lora.py main | train(fabric, model)", "/g/model.py forward | x = self.mlp(x) + x", "/g/model.py forward"), phase.Forward, phase.Medium},
 	{"Gaussians are rendered", stack("train.py training | render_pkg = render(viewpoint_cam, gaussians, pipe, bg)", "/g/gaussian_renderer/__init__.py render"), phase.Forward, phase.Medium},
 	{"kohya's trainer makes a sample", stack("/k/train_network.py train", "/k/library/train_util.py sample_images_common | latents = pipeline("), phase.Rollout, phase.Medium},
 	{"adapters are merged", stack("merge.py main | model = model.merge_and_unload()", site+"peft/peft_model.py merge_and_unload", site+"peft/tuners/lora/layer.py merge"), phase.Checkpoint, phase.Medium},
