@@ -140,7 +140,7 @@ func (r *Run) engineFromConfig() {
 			r.Backend = val
 		case key == "trainer.strategy" && (val == "megatron" || val == "fsdp" || val == "fsdp2"): // SkyRL's
 			r.Backend = val
-		case strings.TrimLeft(key, "-") == "config_file", key == "strategy", key == "trainer.strategy", strings.TrimLeft(key, "-") == "enable_fsdp" && val == "true":
+		case key == "distributed_type", strings.TrimLeft(key, "-") == "config_file", key == "strategy", key == "trainer.strategy", strings.TrimLeft(key, "-") == "enable_fsdp" && val == "true":
 			set(&r.Backend, shards(key+"="+path.Base(val)))
 		case strings.Contains(key, "actor.fsdp_config."):
 			sections["fsdp"] = true
@@ -156,8 +156,8 @@ func (r *Run) engineFromConfig() {
 }
 
 // shards returns the trainer that splits the model, by a setting and its value: the name of accelerate's configuration file (those of
-// its examples and of TRL are deepspeed_zero3.yaml, fsdp2.yaml, multi_gpu.yaml), Lightning's strategy (deepspeed_stage_3), llama-recipes'
-// enable_fsdp.
+// its examples and of TRL are deepspeed_zero3.yaml, fsdp2.yaml, multi_gpu.yaml) or its distributed_type, Lightning's strategy
+// (deepspeed_stage_3), llama-recipes' enable_fsdp.
 func shards(setting string) string {
 	for _, w := range [][2]string{{"fsdp2", "fsdp2"}, {"fsdp", "fsdp"}, {"deepspeed", "deepspeed"}, {"zero", "deepspeed"}} {
 		if strings.Contains(setting, w[0]) {

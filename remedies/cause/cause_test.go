@@ -288,6 +288,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "init", stack("a.py load_model"), parameters(40e9, 8), func(in *Input) { in.Allocated = bytes(15) }),
 		},
 		{
+			"the whole of a model before FSDP shards it", "not_sharded", failure("gpu", "init", stack("accelerator.py _prepare_fsdp2"), parameters(30e9, 8)),
+			failure("gpu", "init", stack("accelerator.py _prepare_fsdp2"), parameters(30e9, 8), func(in *Input) { in.Allocated = bytes(40) }),
+		},
+		{
 			"processes that run environments hold the node's memory", "loader_workers", failure("host", "rollout", largest("ray::AgentLoopWorker.generate", "ray::AgentLoopWorker.generate", "ray::WorkerDict")),
 			failure("host", "rollout", largest("ray::WorkerDict", "ray::WorkerDict", "ray::AgentLoopWorker.generate")),
 		},

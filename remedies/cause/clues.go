@@ -116,7 +116,7 @@ func (in *Input) loading() bool {
 
 var loaders = []string{
 	"from_pretrained", "load_model", "load_weights", "create_weights", "load_state_dict", "load_checkpoint", "caching_allocator_warmup", "_move_model_to_device",
-	"module.py to ", "in _apply", "module.py _apply", "module.py convert", ".to(device", "build_model", "get_model", "init_model", "setup_model", "model_provider", ".cuda()", "get_sharded", "get_partial_sharded",
+	"module.py to ", "in _apply", "module.py _apply", "module.py convert", ".to(device", "build_model", "get_model", "init_model", "setup_model", "model_provider", ".cuda()", "get_sharded", "get_partial_sharded", "_prepare_fsdp",
 }
 
 // count prints a number of parameters as people say it: 32.8B, 494M. Few are printed in full.

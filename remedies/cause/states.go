@@ -233,11 +233,12 @@ func (in *Input) trained() int64 {
 	return in.Parameters.Value
 }
 
-// moreThanAShare reports that one of several GPUs holds far more than its share of a model too large for one.
+// moreThanAShare reports that one of several GPUs holds far more than its share of a model that is too large for one, or the whole of a
+// model that takes half of it.
 func moreThanAShare(in *Input) string {
 	p := in.Parameters.Value
 	if p <= 0 || in.GPUs < 2 || in.Quantized || in.EngineFailed || in.Allocated == nil || in.Total == nil || !in.loading() || !in.gpu() ||
-		2*p < *in.Total*9/10 || *in.Allocated < 4*p/in.GPUs {
+		2*p < *in.Total/2 || 2*p < *in.Total*9/10 && *in.Allocated < 2*p || *in.Allocated < 4*p/in.GPUs {
 		return ""
 	}
 	return fmt.Sprintf("this card holds %s while the model loads; 1/%d of its weights is %s", gib(in.Allocated), in.GPUs, classifier.GiB(2*p/in.GPUs))
