@@ -158,7 +158,7 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if res := orGPU(it.Resources); !slices.Contains(res, ctx.resource) {
 		return fmt.Sprintf("only for %s memory", resourceNames(res))
 	}
-	if pulls("workers", it.Topic, changes) && len(changes) == 0 && ctx.run.Framework == "" && ctx.holds("data_workers").truth != yes {
+	if pulls("workers", it.Topic, changes) && len(changes) == 0 && programOf(ctx.run).ID == "" && ctx.holds("data_workers").truth != yes {
 		return "the log shows no program that loads data"
 	}
 	if it.Effect == "host" && ctx.resource == "gpu" {

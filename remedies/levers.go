@@ -184,7 +184,7 @@ var attacks = map[string][]string{
 	"loader_workers":         {"data-cache", "sample-buffer", "rollout-batch", "pinning", "workers", "writer-batch", "vm-memory", "host-limit", "ray-tasks", "host-node"},
 	"shm":                    {"shm-size", "object-store", "workers"},
 	"unknown":                {"micro-batch", "token-budget", "pieces", "smaller-model"},
-	"limit_too_small":        {"gpu-share", "temp-file", "host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off", "malloc"},
+	"limit_too_small":        {"gpu-share", "temp-file", "host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off"},
 }
 
 // toHost lists the levers that move something to the host's memory.
@@ -301,7 +301,7 @@ var attacksThere = []attack{
 	{"limit_too_small", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_offload", "framework:comfyui", []string{"pinning", "engine-quantization", "host-node", "host-limit"}},
-	{"limit_too_small", "node_full", []string{"temp-file", "prompt-cache", "vm-memory", "host-node", "sample-buffer", "workers", "offload-off", "host-cache", "malloc"}},
+	{"limit_too_small", "node_full", []string{"temp-file", "prompt-cache", "vm-memory", "host-node", "sample-buffer", "workers", "offload-off", "host-cache"}},
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
 	{"host_load", "keeps_samples", []string{"sample-buffer", "vm-memory", "host-limit", "host-node"}},
 	{"host_load", "names:flwr", append([]string{"ray-tasks"}, attacks["host_load"]...)}, // each client is a task
