@@ -110,6 +110,9 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		{"weights a little larger than the card go to the host in part", as(run("vllm"), "", "vllm", "Qwen/Qwen2.5-32B-Instruct"), fullCard("init", 0.5, load...), "--cpu-offload-gb=32", nil},
 		{"but not nearly all of them", as(run("vllm"), "", "vllm", "Qwen/Qwen2.5-72B-Instruct"), fullCard("init", 0.5, load...), "--quantization=bitsandbytes", []string{"--cpu-offload-gb=32"}},
 		{"weights that are published in 8 bits are not quantized again", as(run("vllm", "gpu_memory_utilization", "0.95", "max_model_len", "32768"), "", "vllm", "deepseek-ai/DeepSeek-R1"), cache(tooLong), "--kv-cache-dtype=fp8", []string{"--quantization=fp8", "--quantization=bitsandbytes"}},
+		{"GPUs by SGLang's short flag share the weights", as(run("sglang", "--tp", "4", "--mem-fraction-static", "0.9"), "", "sglang", "Qwen/Qwen2.5-72B-Instruct"), with(fullCard("rollout", 4.641, "/x/sglang/srt/model_executor/model_runner.py|forward_extend|", "/x/sglang/srt/layers/logits_processor.py|_get_logits|"), func(r *classifier.Root) {
+			r.Total, r.Free, r.ProcessBytes, r.Allocated = gibs(79.1), gibs(3.51), gibs(75.57), gibs(72.4)
+		}), "--mem-fraction-static=0.83", []string{"--tp=16"}},
 		{"an engine that wakes has its size", vllm("max_num_batched_tokens", "8192", "gpu_memory_utilization", "0.9"), fullCard("weight_update", 1, "/x/vllm/v1/worker/gpu_worker.py|wake_up|"), "--gpu-memory-utilization=0.83", []string{"--max-num-batched-tokens=4096", "--max-num-seqs=128"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

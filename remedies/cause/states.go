@@ -315,7 +315,7 @@ func wholeModel(in *Input) string {
 func statesExceedCard(in *Input) string {
 	p := in.Parameters.Value
 	if in.EngineFailed {
-		p /= max(in.number("tensor_parallel_size", "tp_size"), 1)
+		p /= max(in.number("tensor_parallel_size", "tp_size", "tp"), 1)
 	}
 	if p <= 0 || !in.loading() || !in.gpu() || in.Total == nil || in.Quantized || !in.EngineFailed && in.GPUs > 1 || 2*p < *in.Total*9/10 {
 		return ""
