@@ -195,6 +195,28 @@ func TestRowsOfAFewLinesAreJoined(t *testing.T) {
 	}
 }
 
+// TestLinesOfOneFormAreJoined: all of them break at the same few places.
+func TestLinesOfOneFormAreJoined(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for i := range 20 {
+		lines = append(lines, fmt.Sprintf("2026-03-01 09:00:%02d | INFO | trainer:setup:88 | [rank0] device=cuda:0 NVIDIA L40S 44.39 GiB pid=550%02d", i, i),
+			fmt.Sprintf("2026-03-01 09:01:%02d | INFO | trainer:epoch:231 | [rank0] epoch 1 step %d/4210 loss=2.9 lr=2.000e-06 batch=%d6 frames=105502 memory=33", i, 20+i, i%7))
+	}
+	for name, rows := range map[string]func(string) []string{
+		"at a terminal's width": func(line string) []string { return cutAt(line, 120) },
+		"in a quoted mail": func(line string) []string {
+			return strings.Split("> "+strings.Join(betweenWords(line, 76), "\n> "), "\n")
+		},
+	} {
+		var kept []string
+		for _, line := range lines {
+			kept = append(kept, rows(line)...)
+		}
+		assert.Equal(t, lines, joined(strings.Join(kept, "\n")+"\n"), name)
+	}
+}
+
 // TestWholeLinesAreNotJoined: logs whose lines happen to end at one width.
 func TestWholeLinesAreNotJoined(t *testing.T) {
 	t.Parallel()

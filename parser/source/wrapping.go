@@ -106,6 +106,9 @@ const minBroken = 2
 // manyBroken is the same where they may all be at one place.
 const manyBroken = 8
 
+// terminals are the widths that terminals usually have.
+var terminals = []int{80, 100, 120, 132, 160, 200}
+
 // minFlowed is the same for rows that end between words.
 const minFlowed = 4
 
@@ -122,7 +125,7 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 		switch {
 		case utf8.RuneCount(row) == w.width:
 			full++
-			if isBroken(row[len(row)-1], next[0]) && hasWords(row) {
+			if isBroken(row, next) && hasWords(row) {
 				broken++
 				starts[string(next[:min(len(next), 4)])] = true
 				if end := row[len(row)-8:]; ascii.IsDigit(next[0]) {
@@ -143,6 +146,8 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 		return false
 	case enclosed >= minFlowed || len(ends) >= minBroken && len(starts) >= minBroken:
 		return true
+	case broken >= minBroken && broken*4 >= full*3 && slices.Contains(terminals, w.width):
+		return true // lines of one form all break at one place
 	}
 	return len(ends) >= minBroken && broken >= manyBroken && full > 4*flowed
 }
@@ -165,9 +170,10 @@ func (f forms) add(text []byte) { f[formOf(text)] = true }
 // hasWords is false for the row of a table of numbers.
 func hasWords(row []byte) bool { return bytes.ContainsFunc(row, unicode.IsLetter) }
 
-// isBroken reports whether a word or a number goes on from the last byte of a row to the first one of the next.
-func isBroken(last, first byte) bool {
-	return ascii.IsLower(last) && ascii.IsLower(first) || ascii.IsUpper(last) && ascii.IsUpper(first) || ascii.IsDigit(last) && ascii.IsDigit(first) ||
+// isBroken reports whether a word, a number or a sentence goes on from the last byte of a row to the first one of the next.
+func isBroken(row, next []byte) bool {
+	last, first := row[len(row)-1], next[0]
+	return last == ' ' && row[len(row)-2] != ' ' && ascii.IsLower(first) || isSurelyBroken(row, next) || ascii.IsLower(last) && ascii.IsLower(first) || ascii.IsUpper(last) && ascii.IsUpper(first) || ascii.IsDigit(last) && ascii.IsDigit(first) ||
 		last == '_' && ascii.IsWord(first) || ascii.IsWord(last) && (first == '_' || first == ',' || first == ';' || first == ':')
 }
 
@@ -219,6 +225,9 @@ func (w wrapping) flows(rows [][]byte) bool {
 			lowercase[start] = true
 		}
 	}
+	if w.left == "> " && min(len(ends), len(starts)) > minBroken && full*2 >= len(rows) {
+		return true // mail programs break what they quote, be it lines of one form
+	}
 	return len(ends) >= minBroken && (len(lowercase) >= minFlowed && (full*10 >= len(rows) || unfinished > 0) ||
 		max(len(starts), unfinished) >= 2*minFlowed && full*3 >= len(rows))
 }
@@ -258,7 +267,7 @@ func isSurelyBroken(row, next []byte) bool {
 }
 
 var sureBreak = lazyre.New(`^\s*File\n"|",\nline \d|", line\n\d+, in|", line \d+,\nin |\bout(?:\nof | of\n)memory\b|\b[Tt]ried(?:\nto | to\n)allocate|\bto allocate\n\d|` +
-	`\d\n(?:[KMG]i?B|bytes)\b|;\n\d+\.\d+ [KMG]iB |%\|[█▏▎▍▌▋▊▉#]*\n\| \d|\.\d+: [IWEF]\n\w|: (?:INFO|WARNING|ERROR):\n\w+\.[\w.]+: |['"]:\n[\w'"\[{-]|\w [=!<>]=\n\w|\bE\n[\w.]*(?:Error|Exception)\b`)
+	`\d\n(?:[KMGT](?:i?B)?|bytes)\b|;\n\d+\.\d+ [KMG]iB |%\|[█▏▎▍▌▋▊▉#]*\n\| \d|\.\d+: [IWEF]\n\w|: (?:INFO|WARNING|ERROR):\n\w+\.[\w.]+: |['"]:\n[\w'"\[{-]|\w [=!<>]=\n\w|\bE\n[\w.]*(?:Error|Exception)\b`)
 
 // breaksWord reports whether a full row ends inside a word. Where rows end between words, only a box breaks one: that is longer than a
 // row.
