@@ -33,6 +33,8 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"with a stamp":                {"2026-03-01T09:00:00Z Example errors\n\n2026-03-01T09:00:01Z ", true},
 		"behind a name":               {"cluster-docs ~ Example errors\n\ncluster-docs ~ ", true},
 		"behind another word":         {"no example errors\n\n", false},
+		"behind a logger":             {"2026-03-01 09:00:00.123  INFO 4711 --- [pool-1-thread-3] c.e.t.Runner                           : Example errors\n\n2026-03-01 09:00:00.123  INFO 4711 --- [pool-1-thread-3] c.e.t.Runner                           : ", true},
+		"behind a bar":                {"\rTraining: 12%| 12/100 [00:31<03:48]\rExample errors\n\n\rTraining: 12%| 12/100 [00:31<03:48]\r", true},
 		"far above":                   {"Example errors\n" + steps.String(), false},
 		"written by two writers":      {strings.Repeat("Example errors\n", 2) + strings.Repeat("\n", 2) + strings.Repeat("# a program started with srun\n", exampleLines), true},
 		"a report of what went wrong": {"Errors\n\n", false},
