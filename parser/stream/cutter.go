@@ -109,15 +109,21 @@ func (c *cutter) rest() window {
 }
 
 func (c *cutter) upTo(end int) window {
-	c.hits = c.table.finder.Scan(c.buf, c.from, end, c.hits[:0])
-	c.hits = slices.DeleteFunc(c.hits, func(h literal.Hit) bool { return c.table.literals[h.ID].fate == 0 })
-	byPos := func(a, b literal.Hit) int { return cmp.Compare(a.Pos, b.Pos) }
-	if !slices.IsSortedFunc(c.hits, byPos) {
-		slices.SortStableFunc(c.hits, byPos)
-	}
+	c.hits = c.table.hits(c.buf, c.from, end, c.hits[:0])
 	w := window{text: c.buf, base: c.base, to: end, hits: c.hits}
 	c.from = end
 	return w
+}
+
+// hits appends the literals of a stretch of text whose lines have a fate, in order.
+func (t *Table) hits(text []byte, from, to int, hits []literal.Hit) []literal.Hit {
+	hits = t.finder.Scan(text, from, to, hits)
+	hits = slices.DeleteFunc(hits, func(h literal.Hit) bool { return t.literals[h.ID].fate == 0 })
+	byPos := func(a, b literal.Hit) int { return cmp.Compare(a.Pos, b.Pos) }
+	if !slices.IsSortedFunc(hits, byPos) {
+		slices.SortStableFunc(hits, byPos)
+	}
+	return hits
 }
 
 // readAhead cuts an input in a goroutine of its own, some windows ahead of who reads them: an event has its reader read all deferred

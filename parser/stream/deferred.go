@@ -171,6 +171,13 @@ func (d *deferred) clear() {
 	}
 }
 
+// settings calls yield with the deferred settings and forgets them.
+func (d *deferred) settings(yield func(parser.Observation)) {
+	for r := &d.rings[settingKind]; r.n > 0; r.drop() {
+		yield(r.at(0).observation)
+	}
+}
+
 // inOrder calls yield with every entry that lies at an offset or after it, in the order in which they came.
 func (d *deferred) inOrder(from int64, yield func(*entry)) {
 	var next [kinds]int

@@ -18,8 +18,11 @@ type lead struct {
 	fits  int    // of these, how many begin with it
 	shown int    // and how many have a known prefix after it
 	tried int    // lines that were searched for one
+	seen  int    // lines of the head
 	known bool
+	used  bool // the lines before were read again, or are too many
 
+	first  []byte // line
 	shared []byte // that all lines begin with
 	all    int    // how many these are
 	start  []byte // of it, what is before a known prefix or a runtime's line
@@ -29,6 +32,7 @@ type lead struct {
 const (
 	leadShown = 3  // lines that show a lead before it is known
 	leadTries = 32 // lines that are searched
+	leadSeen  = 64 // lines that are read again without a lead
 	leadAll   = 12 // lines that must all begin alike where only one shows a lead by a known prefix
 	leadFew   = 4  // the same where a runtime's line does
 	maxLead   = 128
@@ -36,6 +40,7 @@ const (
 
 // learn follows a line of the head of a log.
 func (l *lead) learn(raw []byte) {
+	l.seen++
 	if l.known || len(bytes.TrimSpace(raw)) == 0 || raw[0] == '{' {
 		return // records have no lead
 	}
@@ -65,6 +70,24 @@ func (l *lead) learn(raw []byte) {
 	l.known = l.shown >= leadShown && l.fits*10 >= l.lines*9
 }
 
+// learned reports once that the lead is known and the lines before should be read again.
+func (l *lead) learned() bool {
+	is := l.known && l.mayCome()
+	l.used = l.used || is
+	return is
+}
+
+// end is learned where the input ends: few lines show a lead too if all do.
+func (l *lead) end() bool {
+	if !l.known && l.all > 1 && len(l.start) > 0 {
+		l.text, l.known = l.start, true
+	}
+	return l.learned()
+}
+
+// mayCome reports whether the lines so far may still be read again.
+func (l *lead) mayCome() bool { return !l.used && l.seen <= leadSeen }
+
 // runtimeLine begins what a runtime or a library prints on lines of its own, whatever the program puts before its messages: Python,
 // C++, Rust and ggml.
 var runtimeLine = lazyre.New(`^(?:Traceback \(most recent call last\)|  File "[^"\n]+", line \d|Fatal Python error: |terminate called |memory allocation of \d+ bytes failed|(?:ggml|llama)_\w+: )`)
@@ -73,12 +96,23 @@ var runtimeLine = lazyre.New(`^(?:Traceback \(most recent call last\)|  File "[^
 // line: a program may begin all of its messages alike.
 func (l *lead) share(raw []byte) {
 	if l.all++; l.all == 1 {
-		l.shared = bytes.Clone(raw[:min(len(raw), maxLead)])
+		l.first = bytes.Clone(raw[:min(len(raw), 4*maxLead)])
+		l.shared = l.first[:min(len(raw), maxLead)]
 		return
 	}
 	if len(l.shared) == 0 {
 		return
 	}
+	if l.read(raw); len(l.start) == 0 {
+		l.read(l.first)
+	}
+	if l.known = len(l.start) > 0 && l.all >= l.least; l.known {
+		l.text = l.start
+	}
+}
+
+// read shortens the shared text to what a line begins with too, and notes what begins behind it.
+func (l *lead) read(raw []byte) {
 	n, same := alike(raw, l.shared)
 	if same < len(l.shared) {
 		if n < len(raw) {
@@ -98,9 +132,6 @@ func (l *lead) share(raw []byte) {
 		if from := knownLen(raw); from >= 0 && from < n {
 			l.start, l.least = bytes.Clone(raw[:n]), leadFew
 		}
-	}
-	if l.known = len(l.start) > 0 && l.all >= l.least; l.known {
-		l.text = l.start
 	}
 }
 

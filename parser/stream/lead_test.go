@@ -2,9 +2,12 @@ package stream
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"oomscan/parser"
 )
 
 // TestALeadIsWhatKnownPrefixesStandBehind learns from lines that begin alike.
@@ -70,4 +73,38 @@ func TestALeadIsWhatKnownPrefixesStandBehind(t *testing.T) {
 		l.learn([]byte(fmt.Sprintf("step %d of 12: loss 2.1", i)))
 	}
 	assert.False(t, l.known, "words with nothing known behind them")
+}
+
+// TestAFailureBeforeItsLeadIsKnownIsRead reads short logs in which nothing but the lead shows that a message begins its line.
+func TestAFailureBeforeItsLeadIsKnownIsRead(t *testing.T) {
+	t.Parallel()
+	const death = `  File "a.py", line 1, in f` + "\n    x()\nMemoryError\n"
+	for name, c := range map[string]struct {
+		log     string
+		failure bool
+	}{
+		"two lines":            {"Traceback (most recent call last):\n" + death, true},
+		"the end of one":       {death, true},
+		"before the next one":  {death + "\n2026-03-01 09:00:00,123 INFO text\nTraceback (most recent call last):\n", true},
+		"no line of a runtime": {"x = 1\nMemoryError\n", false},
+	} {
+		kept := lines("→ ", c.log)
+		for _, chunk := range []int{1, len(kept)} {
+			var failed int
+			r := NewReader("log", func(o parser.Observation) {
+				if e, ok := o.(parser.Event); ok && e.Kind == parser.HostOOM {
+					failed++
+				}
+			})
+			for rest := kept; len(rest) > 0; rest = rest[min(chunk, len(rest)):] {
+				_, _ = r.Write([]byte(rest[:min(chunk, len(rest))]))
+			}
+			r.Close()
+			assert.Equal(t, c.failure, failed == 1, "%s, %d bytes at a time", name, chunk)
+		}
+	}
+}
+
+func lines(before, text string) string {
+	return before + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+before) + "\n"
 }

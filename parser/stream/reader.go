@@ -114,6 +114,10 @@ func (r *Reader) Write(p []byte) (int, error) {
 // Close reads the last line if it had no newline, finishes open reports and emits what was deferred.
 func (r *Reader) Close() parser.Counts {
 	r.consume(r.cutter.rest())
+	if r.messages.lead.end() {
+		r.readAgain(len(r.buf))
+		r.consume(r.cutter.rest())
+	}
 	r.applyMarks()
 	st := r.stats
 	if st.Lines = r.line - 1; len(r.buf) > 0 && r.buf[len(r.buf)-1] != '\n' {
@@ -165,10 +169,27 @@ func (r *Reader) consume(w window) {
 		if r.done < w.to {
 			r.readLine()
 		}
+		if r.messages.lead.learned() {
+			r.readAgain(w.to)
+			long = r.firstLong(w.to)
+		}
 	}
 	if !r.begun && r.done >= sourceBytes { // buf still holds it
 		r.begun, r.source, r.prose = true, isSource(r.buf), proseOf(r.buf)
 	}
+}
+
+// readAgain begins anew, up to a place, where a lead was found while nothing had failed: the lines before were read with it.
+func (r *Reader) readAgain(to int) {
+	if r.failed || r.base+int64(r.done) > behind {
+		return
+	}
+	m := newMessageReader(r.messages.source, r.table, r.maxLine, r.observe)
+	m.lead = r.messages.lead
+	r.messages, r.replays = m, newReplayReader(m.source, r.table, r.maxLine, m.lead, r.emit)
+	r.deferred, r.samples = newDeferred(), sampleReach{}
+	r.hits, r.next = r.table.hits(r.buf, 0, to, r.hits[:0]), 0
+	r.done, r.line = 0, 1
 }
 
 // hitsAhead are the literals that are not consumed.
@@ -292,8 +313,11 @@ func (r *Reader) applyMarks() {
 
 // observe takes an observation of the lines that are read now.
 func (r *Reader) observe(o parser.Observation) {
-	if r.deferred.keepObservation(o, !r.pastLead) {
+	if r.deferred.keepObservation(o, !r.pastLead && (r.failed || !r.messages.lead.mayCome())) {
 		return
+	}
+	if _, ok := o.(parser.Setting); ok {
+		r.deferred.settings(r.emit) // they came before
 	}
 	e, ok := o.(parser.Event)
 	if ok && r.isQuoted(&e) {
