@@ -255,14 +255,20 @@ func rayObjectStore() []pattern.Pattern {
 		{
 			// Ray refuses to start. The same words without an exception are a warning.
 			Name:     "ray.object_store_too_large",
-			Literals: []string{"object store size exceeds the capacity of /dev/shm"},
-			Expr:     `ValueError: The configured object store size exceeds the capacity of (?<path>/dev/shm)\.`,
+			Literals: []string{"object store size exceeds the capacity of /dev/shm", " GB) exceeds /dev/shm size ("},
+			Expr:     `ValueError: The configured object store size (?:exceeds the capacity of (?<path>/dev/shm)\.|\(\d{1,9}(?:\.\d{1,9})? GB\) exceeds (?<path>/dev/shm) size \(\d{1,9}(?:\.\d{1,9})? GB\)\.)`,
 			Kind:     parser.SHMExhausted, Role: parser.Evidence, Phase: "init",
-			Source: "Ray 1.0-1.13, python/ray/_private/services.py determine_plasma_store_config",
-			Match: []pattern.Sample{{
-				Line: "ValueError: The configured object store size exceeds the capacity of /dev/shm. This will harm performance. Consider deleting files in /dev/shm or increasing its size with",
-				Want: parser.Fields{"path": "/dev/shm"},
-			}},
+			Source: "Ray 1.0-2.54, python/ray/_private/services.py determine_plasma_store_config; with sizes since 2.0",
+			Match: []pattern.Sample{
+				{
+					Line: "ValueError: The configured object store size exceeds the capacity of /dev/shm. This will harm performance. Consider deleting files in /dev/shm or increasing its size with",
+					Want: parser.Fields{"path": "/dev/shm"},
+				},
+				{
+					Line: "ValueError: The configured object store size (15.032385536 GB) exceeds /dev/shm size (4.500000768 GB). This will harm performance.",
+					Want: parser.Fields{"path": "/dev/shm"},
+				},
+			},
 			NoMatch: []string{`    "The configured object store size exceeds the capacity of /dev/shm. "`},
 		},
 		{

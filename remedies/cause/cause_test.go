@@ -312,6 +312,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "unknown", setting("cache_max_entry_count", "0.5"), func(in *Input) { in.Kind = "gpu_driver_oom" }),
 		},
 		{
+			"a model that FSDP shards in one piece", "not_sharded", failure("gpu", "backward", setting("fsdp_auto_wrap_policy", "NO_WRAP")),
+			failure("gpu", "backward", setting("fsdp_auto_wrap_policy", "TRANSFORMER_BASED_WRAP")),
+		},
+		{
 			"JAX's pool beside a library", "engine_share_too_large", failure("gpu", "unknown", setting("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.97"), func(in *Input) { in.Framework, in.Kind = "jax", "gpu_driver_oom" }),
 			failure("gpu", "unknown", setting("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.97"), func(in *Input) { in.Framework = "jax" }),
 		},

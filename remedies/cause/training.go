@@ -35,6 +35,7 @@ var training = []hypothesis{
 			{2*proof + hint, wholeStates},
 			{proof + hint, statesOnEach},
 			{2 * proof, WholeGradients},
+			{2*proof + hint, oneUnit},
 			{sign, weightsOnEach},
 			{sign, is(": every rank keeps the whole states", zeroKeys, "0", "none", "ddp", "no_shard")},
 			{sign, both(frames(40, "DistributedDataParallel keeps the whole model on every rank", "nn/parallel/distributed.py"), func(in *Input) bool { return in.gpu() && (in.Phase == "init" || in.Phase == "optimizer") })},
@@ -45,6 +46,9 @@ var training = []hypothesis{
 			failedIn("it failed in a phase where the states do not grow", "rollout", "weight_update", "checkpoint", "data"),
 		},
 		figure: func(in *Input) (string, *int64) {
+			if oneUnit(in) != "" {
+				return "FSDP gathers the whole model at once, for no policy wraps its layers", nil
+			}
 			if WholeGradients(in) != "" {
 				return wholeGradientsFigure(in)
 			}
@@ -339,6 +343,9 @@ func keepsOutputs(in *Input) string {
 	}
 	return fmt.Sprintf("%s is %s: the logits of all batches of an evaluation are kept in host RAM", key, v)
 }
+
+// oneUnit reports that Accelerate's FSDP shards the model as a whole, so that a forward pass gathers all of it.
+var oneUnit = both(is(": FSDP shards the model in one piece", []string{"fsdp_auto_wrap_policy"}, "no_wrap"), (*Input).trainerGPU)
 
 // pipelineFills reports that the parts of a pipeline, all of them on the card, leave nothing for the first of them to work with.
 func pipelineFills(in *Input) string {
