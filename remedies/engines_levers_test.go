@@ -66,6 +66,14 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		r.Gauges = append(r.Gauges, reading("sglang.mem_weights", map[string]float64{"used": used, "free": 1}))
 		return r
 	}
+	kvAvailable := func(r *classifier.Run) *classifier.Run {
+		r.Gauges = append(r.Gauges, reading("vllm.kv_available", map[string]float64{"available": -2}))
+		return r
+	}
+	encodes := func(r *classifier.Run) *classifier.Run {
+		r.Gauges = append(r.Gauges, classifier.Gauge{Name: "vllm.encoder_cache", Fields: parser.Fields{"items": "2", "media": "video"}})
+		return r
+	}
 	prefilled := func(r *classifier.Run, tokens string) *classifier.Run {
 		r.Gauges = append(r.Gauges, classifier.Gauge{Name: "sglang.prefill", Fields: parser.Fields{"tokens": tokens}, At: parser.Position{Source: "a.log", Line: 2}})
 		return r
@@ -113,6 +121,8 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		{"GPUs by SGLang's short flag share the weights", as(run("sglang", "--tp", "4", "--mem-fraction-static", "0.9"), "", "sglang", "Qwen/Qwen2.5-72B-Instruct"), with(fullCard("rollout", 4.641, "/x/sglang/srt/model_executor/model_runner.py|forward_extend|", "/x/sglang/srt/layers/logits_processor.py|_get_logits|"), func(r *classifier.Root) {
 			r.Total, r.Free, r.ProcessBytes, r.Allocated = gibs(79.1), gibs(3.51), gibs(75.57), gibs(72.4)
 		}), "--mem-fraction-static=0.83", []string{"--tp=16"}},
+		{"nor is it of a length where a text model leaves nothing for a cache", kvAvailable(vllm("max_model_len", "32768", "gpu_memory_utilization", "0.9")), recognized("vllm.no_cache_blocks", cache(noBlocks)), "--gpu-memory-utilization=0.95", []string{"--max-model-len=16384"}},
+		{"pictures beside it are made smaller", encodes(kvAvailable(vllm("max_model_len", "32768"))), recognized("vllm.no_cache_blocks", cache(noBlocks)), "--limit-mm-per-prompt={\"image\": 1, \"video\": 0}", nil},
 		{"an engine that wakes has its size", vllm("max_num_batched_tokens", "8192", "gpu_memory_utilization", "0.9"), fullCard("weight_update", 1, "/x/vllm/v1/worker/gpu_worker.py|wake_up|"), "--gpu-memory-utilization=0.83", []string{"--max-num-batched-tokens=4096", "--max-num-seqs=128"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

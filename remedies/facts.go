@@ -251,6 +251,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"token_bound":       {"the tokens of a step set its size, not its sequences", "the sequences of a step set its size", tokenBound},
 		"fp8_in_vain":       {"weights of 8-bit floats are no way out", "weights of 8-bit floats are a way out", fp8InVain},
 		"nothing_for_cache": {"nothing is left for a cache", "something is left for a cache", nothingForCache.ask},
+		"far_too_small":     {"one sequence needs more than twice the cache", "one sequence needs at most twice the cache", farTooSmall},
+		"encodes_media":     {"the engine plans for images, video or sound", "the engine plans for text alone", encodesMedia},
+		"one_input":         {"it failed in an encoder for which one input is planned", "not in an encoder for which one input is planned", oneInput},
 		"uncounted_graphs":  {"graphs take nothing from the cache", "graphs take memory beside the cache", uncountedGraphs},
 		"fits_itself":       {"a build of llama.cpp that fits models to the card itself", "a build of llama.cpp that fits no models itself", fitsItself},
 		"whole_context": {"llama.cpp plans for the longest context of the model, which nobody set", "a context that was set", func(ctx *Context, _ string) verdict {

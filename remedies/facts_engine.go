@@ -154,10 +154,39 @@ func profileRun(ctx *Context, _ string) verdict {
 	return verdict{no, "it did not fail in the engine's profiling run"}
 }
 
-// chunkedProfile reports whether vLLM failed in a profiling run that does not depend on the longest sequence: it splits prompts
-// into chunks, V1's default, or measures pictures (vllm/worker/model_runner.py, profile_run).
+// farTooSmall reports whether an engine's cache would not hold one sequence at twice its size, and lacks more than smaller steps
+// or no graphs could free. An 8-bit cache takes half of the bytes.
+func farTooSmall(ctx *Context, _ string) verdict {
+	const small = 2 << 30
+	const why = "one sequence needs more than twice the cache that is there"
+	fits, ok := estimatedLength(ctx)
+	planned, known := plannedLength(ctx)
+	need, short := deref(ctx.root.Requested), int64(0)
+	if n, ok := ctx.shortfall(); ok {
+		short = n
+	}
+	switch {
+	case ctx.incident.Kind != parser.KVCache:
+		return verdict{}
+	case need > 0 && short > 0:
+		return verdict{truthOf(short > small && need > 2*(need-short)), why}
+	case ok && known:
+		return verdict{truthOf(planned > 2*fits), why}
+	}
+	return verdict{}
+}
+
+// chunkedProfile reports whether vLLM failed in a profiling run that does not depend on the longest sequence, or had no memory left
+// for a cache after it: it splits prompts into chunks, V1's default, or measures pictures (vllm/worker/model_runner.py, profile_run).
+// How much V1 plans for a video does depend on the length.
 func chunkedProfile(ctx *Context, _ string) verdict {
-	if !ctx.is("profile_run") || ctx.is("enable_chunked_prefill=False") {
+	if ctx.is("enable_chunked_prefill=False") {
+		return verdict{}
+	}
+	if _, v1 := lastReading(ctx.run, "vllm.kv_available"); v1 && ctx.is("nothing_for_cache") {
+		return verdict{truthOf(!ctx.is("encodes_media")), "what is taken before the cache does not depend on the longest sequence"}
+	}
+	if !ctx.is("profile_run") {
 		return verdict{}
 	}
 	if ctx.passesThrough("/vllm/v1/") || ctx.is("vision") || ctx.is("encoder_batch") || ctx.is("enable_chunked_prefill=True") {
@@ -166,9 +195,26 @@ func chunkedProfile(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
+// encodesMedia reports whether vLLM's V1 printed what it plans for pictures, video or sound (v1/worker/gpu_model_runner.py,
+// profile_run).
+func encodesMedia(ctx *Context, _ string) verdict {
+	_, ok := lastReading(ctx.run, "vllm.encoder_cache")
+	return verdict{truthOf(ok), "memory for the largest inputs of an encoder is planned for"}
+}
+
+// oneInput reports whether an encoder failed for which a single input is planned: it is encoded whole, however few tokens a step takes
+// (v1/core/encoder_cache_manager.py, compute_mm_encoder_budget).
+func oneInput(ctx *Context, _ string) verdict {
+	g, ok := lastReading(ctx.run, "vllm.encoder_cache")
+	return verdict{truthOf(ok && g.Fields["items"] == "1" && ctx.is("vision")), "one input of the encoder is not split over steps"}
+}
+
 // oneImage reports whether vLLM's V0 failed, which plans for one image or video per prompt unless a setting allows more
 // (vllm/multimodal/registry.py, init_mm_limits_per_prompt). V1 plans for as many as the longest prompt has room for.
 func oneImage(ctx *Context, _ string) verdict {
+	if g, ok := lastReading(ctx.run, "vllm.encoder_cache"); ok && g.Fields["media"] == "image" && g.Fields["items"] == "1" {
+		return verdict{yes, "the engine plans for one image already"}
+	}
 	if !ctx.passesThrough("/vllm/worker/") || ctx.is("set:limit_mm_per_prompt") || ctx.is("set:limit_mm_per_prompt.image") {
 		return verdict{}
 	}

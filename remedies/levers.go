@@ -172,7 +172,7 @@ var attacks = map[string][]string{
 	"foreign_process":        {"prealloc", "pool-share", "others", "one-device", "share-down"},
 	"wrong_device":           {"one-device", "load-on-host", "micro-batch"},
 	"engine_share_too_large": {"share-down", "sleep", "saver-margin", "eager", "graphs", "optimizer-offload", "engine-chunk", "engine-seqs", "engine-tp", "apart"},
-	"engine_share_too_small": {"share-up", "engine-total", "engine-length", "kv-dtype", "engine-tp", "engine-quantization", "engine-chunk", "eager"},
+	"engine_share_too_small": {"share-up", "engine-total", "engine-multimodal", "engine-pixels", "engine-length", "kv-dtype", "engine-tp", "engine-quantization", "engine-chunk", "eager"},
 	"engine_activation":      {"engine-chunk", "share-down", "engine-multimodal", "engine-pixels", "engine-seqs", "pieces", "engine-tp", "attention"},
 	"graph_capture":          {"share-down", "graphs", "eager", "engine-seqs"},
 	"nccl_no_margin":         {"warm-up", "prealloc", "pool-share", "saver-margin", "empty-cache", "share-down", "sleep", "nccl", "nvlink-sharp", "micro-batch", "token-budget", "recompute", "optimizer-offload"},

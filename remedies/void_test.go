@@ -36,6 +36,10 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		r.Engine = name
 		return r
 	}
+	long := run("vllm", "max_model_len", "262144")
+	lacking := func(need, left float64) *classifier.Incident {
+		return &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{Requested: gibs(need), Free: gibs(left)}}
+	}
 	for name, c := range map[string]struct {
 		run *classifier.Run
 		in  *classifier.Incident
@@ -75,9 +79,11 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"no GPUs are left for more context parallelism": {titan(8, "parallelism.tensor_parallel_degree", "4", "parallelism.context_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.context", "8 GPUs cannot be divided by 16"},
 		"GPUs are left for more of it":                  {titan(16, "parallelism.tensor_parallel_degree", "4", "parallelism.context_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.context", ""},
 
-		"weights are sent before the first step": {slime, collective(updates), "slime.max-tokens-per-gpu", "no step has run yet"},
-		"after steps, whose memory is cached":    {later, collective(updates), "slime.max-tokens-per-gpu", ""},
-		"in a step":                              {slime, collective("/r/model.py|train_one_step|finalize_model_grads("), "slime.max-tokens-per-gpu", ""},
+		"weights are sent before the first step":  {slime, collective(updates), "slime.max-tokens-per-gpu", "no step has run yet"},
+		"after steps, whose memory is cached":     {later, collective(updates), "slime.max-tokens-per-gpu", ""},
+		"8 bits of a cache that lacks most of it": {long, lacking(24, 3), "vllm.kv-dtype", "more than twice the cache"},
+		"of one that lacks a third":               {long, lacking(24, 16), "vllm.kv-dtype", ""},
+		"in a step":                               {slime, collective("/r/model.py|train_one_step|finalize_model_grads("), "slime.max-tokens-per-gpu", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

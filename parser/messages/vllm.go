@@ -337,6 +337,17 @@ func vllmGauges() []pattern.Pattern {
 			NoMatch: []string{"GPU KV cache usage: 66.2%"},
 		},
 		{
+			// Before the line above, for models that also read pictures, video or sound.
+			Name:     "vllm.encoder_cache",
+			Literals: []string{"Encoder cache will be initialized with a budget of "},
+			Expr:     `Encoder cache will be initialized with a budget of \d{1,9} tokens, and profiled with (?<items>\d{1,6}) (?<media>\w{1,16}) items`,
+			Gauge:    true, Source: src,
+			Match: []pattern.Sample{
+				{Line: "Encoder cache will be initialized with a budget of 16384 tokens, and profiled with 1 image items of the maximum feature size.", Want: parser.Fields{"items": "1", "media": "image"}},
+			},
+			NoMatch: []string{"Encoder cache is disabled"},
+		},
+		{
 			Name:     "vllm.weights",
 			Literals: []string{"Loading model weights took ", "Model loading took "},
 			Expr:     `(?:Loading model weights|Model loading) took (?<used_sz>\d+(?:\.\d+)? ?Gi?B)`,
