@@ -215,6 +215,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return verdict{}
 		}},
+		"swaps_blocks":    {"a training script that can swap blocks", "not a training script that can swap blocks", swapsBlocks},
 		"parts_offloaded": {"parts of the pipeline come to the card one after the other", "no part of the pipeline is offloaded", partsOffloaded},
 		"sleep_allocator": {"an engine that sleeps by cuMem", "no engine that sleeps by cuMem: it cannot do with expandable segments", sleepAllocator},
 		"engine_process":  {"the engine's own process fails", "the trainer's process fails, not the engine's", engineProcess},

@@ -276,6 +276,13 @@ func inNoGrad(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
+// swapsBlocks reports whether a script of sd-scripts or musubi-tuner failed that can keep blocks of a diffusion transformer in host
+// memory: those for FLUX.1 and SD3 since November 2024, and all of musubi-tuner's.
+func swapsBlocks(ctx *Context, _ string) verdict {
+	known := ctx.passesThrough("/flux_train.py", "/flux_train_network.py", "/sd3_train.py", "/sd3_train_network.py", "/musubi_tuner/", "/hv_train_network.py")
+	return verdict{truthOf(known && trains(ctx)), "the script can keep blocks of the transformer in host memory"}
+}
+
 // partsOffloaded reports whether accelerate's hooks load the model's parts onto the card on use.
 func partsOffloaded(ctx *Context, _ string) verdict {
 	stack := wholeStack(ctx)

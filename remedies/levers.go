@@ -245,6 +245,7 @@ var attacksThere = []attack{
 	{"activations", "vae", []string{"no-grad", "tiles", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "layer-offload", "fewer-pictures", "engine-quantization"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},
+	{"activations", "swaps_blocks", []string{"recompute", "layer-offload", "micro-batch", "image-size"}}, // the weights fill most of the card
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
 	{"activations", "stack:/core/bbox/", []string{"assign-on-host", "image-size", "micro-batch"}}, // a matrix of all boxes and anchors
 	{"activations", "stack:/task_modules/", []string{"assign-on-host", "image-size", "micro-batch"}},
@@ -288,7 +289,7 @@ var attacksThere = []attack{
 	{"engine_activation", "draft", []string{"engine-chunk", "draft-device", "draft", "engine-length", "layers"}},
 	{"engine_activation", "whole_context", append([]string{"engine-length"}, contextToo...)},
 	{"engine_activation", "framework:llamacpp", contextToo},
-	{"engine_activation", "framework:ollama", []string{"engine-multimodal", "layers", "engine-chunk", "attention", "engine-length", "vram-margin", "kv-dtype"}}, // its estimate of the buffers was too low
+	{"engine_activation", "framework:ollama", []string{"engine-multimodal", "layers", "engine-chunk", "attention", "engine-length", "vram-margin", "kv-dtype"}},      // its estimate of the buffers was too low
 	{"engine_share_too_large", "framework:lmdeploy", []string{"share-down", "engine-length", "engine-chunk", "engine-tp", "engine-quantization"}},
 	{"leak_over_steps", "host_evaluation", []string{"eval-logits", "eval-batch", "host-limit", "host-node"}},
 	{"limit_too_small", "eval_accumulation_steps>0", append([]string{"eval-logits"}, attacks["limit_too_small"]...)},
