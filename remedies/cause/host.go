@@ -74,7 +74,7 @@ var host = []hypothesis{
 		id: "host_load",
 		evidence: []weighed{
 			{proof, both(when("it failed while weights were read", (*Input).loading), (*Input).host)},
-			{sign, both(failedIn("it failed at start-up", "init"), (*Input).host)},
+			{sign, both(failedIn("it failed at start-up", "init"), func(in *Input) bool { return in.host() && !in.ownActor() })},
 			{proof, holdsWeights},
 			{sign, copies},
 			{proof, numaCopies},
@@ -286,6 +286,11 @@ func (in *Input) dataProcesses() string {
 		return fmt.Sprintf("%d data loader workers per rank fill host RAM", n)
 	}
 	return "the processes that load or prepare data fill host RAM"
+}
+
+// ownActor reports whether Ray ended a worker of a program that is not known. Starting one does not show that it loads a model.
+func (in *Input) ownActor() bool {
+	return in.RayMonitor && in.Application == "" && (in.Framework == "" || in.Framework == "unknown") && in.Parameters.Value == 0
 }
 
 // hierarchicalCache reports that SGLang's cache in host memory did not fit.
