@@ -62,6 +62,8 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 	for _, c := range []struct{ name, log, cause, first string }{
 		// which part of an engine did not fit
 		{"TensorRT-LLM: the model", trt + "Model\nTotal GPU memory (GiB): 79.18\nFree GPU memory before component creation attempt (GiB): 78.40\n", "states_too_big", "--tp_size=2"},
+		{"llama.cpp: a large physical batch returns to the default", "$ llama-server -m m.gguf -c 50000 -ngl 99 -ub 4096 -b 4096 -fa on\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 51748.72 MiB on device 1: cudaMalloc failed: out of memory\n" +
+			"ggml_gallocr_reserve_n_impl: failed to allocate CUDA1 buffer of size 54262464512\ngraph_reserve: failed to allocate compute buffers\n", "engine_activation", "-ub=512"},
 		{"LMDeploy: the memory of a step", lmd + "RuntimeError: No enough gpu memory for runtime.\n", "engine_activation", "--max-prefill-token-num=4096"},
 		{"whisperX: a batch", "$ whisperx a.mp3 --model large-v2 --batch_size 16 --compute_type float16\nTraceback (most recent call last):\n  File \"/x/whisperx/asr.py\", line 97, in encode\n    return self.model.encode(features, to_cpu=to_cpu)\nRuntimeError: CUDA failed with error out of memory\n", "unknown", "--batch_size=8"},
 		{"faster-whisper: the weights", "Traceback (most recent call last):\n  File \"/x/faster_whisper/transcribe.py\", line 145, in __init__\n    self.model = ctranslate2.models.Whisper(\nRuntimeError: CUDA failed with error out of memory\n", "states_too_big", "compute_type=int8_float16"},

@@ -31,6 +31,7 @@ type paramQuery struct {
 var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 	return map[string]func(q *paramQuery) proposedValue{
 		"halve":               whole(halve),
+		"ubatch":              whole(ubatch),
 		"halve_length":        whole(halveLength),
 		"sequences":           whole(fewerSequences),
 		"halve_size":          halveSize,
