@@ -289,6 +289,7 @@ var attacksThere = []attack{
 	{"engine_activation", "draft", []string{"engine-chunk", "draft-device", "draft", "engine-length", "layers"}},
 	{"engine_activation", "whole_context", append([]string{"engine-length"}, contextToo...)},
 	{"engine_activation", "framework:llamacpp", contextToo},
+	{"engine_activation", "OLLAMA_NUM_PARALLEL>1", []string{"engine-multimodal", "engine-seqs", "layers", "engine-chunk", "attention", "engine-length", "kv-dtype"}}, // each has a context of its own
 	{"engine_activation", "framework:ollama", []string{"engine-multimodal", "layers", "engine-chunk", "attention", "engine-length", "vram-margin", "kv-dtype"}},      // its estimate of the buffers was too low
 	{"engine_share_too_large", "framework:lmdeploy", []string{"share-down", "engine-length", "engine-chunk", "engine-tp", "engine-quantization"}},
 	{"leak_over_steps", "host_evaluation", []string{"eval-logits", "eval-batch", "host-limit", "host-node"}},
