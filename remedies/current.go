@@ -110,7 +110,7 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 		return f.key, "yaml"
 	case syntax == "flag" && strings.HasPrefix(f.key, "--") && sameKey(f.key, key):
 		return f.key, syntax // with its own dashes or underscores
-	case (syntax == "yaml" || syntax == "python") && strings.HasPrefix(f.key, "--"):
+	case (syntax == "yaml" || syntax == "python") && strings.HasPrefix(f.key, "-"):
 		return f.key, "flag" // as the command line of this run writes it
 	case syntax == "yaml" && (form == "overrides" || form == "command" && !strings.HasPrefix(plain, "-")) && strings.Contains(f.key, "."):
 		return plain, "hydra"

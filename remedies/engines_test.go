@@ -130,7 +130,7 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 
 func TestAScriptsFlagsAreWrittenAsItsCommandLineWritesThem(t *testing.T) {
 	t.Parallel()
-	for _, key := range []string{"--batch_size", "--batch-size"} {
+	for _, key := range []string{"--batch_size", "--batch-size", "-b"} {
 		r := run("torch", key, "8")
 		r.Config[key] = classifier.Value{Value: "8", Form: "command"}
 		assert.Equal(t, key+"=4", firstChange(For(r, with(gpuOOM("forward"), func(r *classifier.Root) {
