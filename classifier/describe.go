@@ -142,6 +142,11 @@ func (r *Run) engineFromConfig() {
 			r.Backend = val
 		case key == "distributed_type", strings.TrimLeft(key, "-") == "config_file", key == "strategy", key == "trainer.strategy", strings.TrimLeft(key, "-") == "enable_fsdp" && val == "true":
 			set(&r.Backend, shards(key+"="+path.Base(val)))
+		case strings.HasSuffix(key, "fsdp_version") && (r.Backend == "" || r.Backend == "fsdp"): // accelerate's and axolotl's
+			r.Backend = "fsdp"
+			if val == "2" {
+				r.Backend = "fsdp2"
+			}
 		case strings.Contains(key, "actor.fsdp_config."):
 			sections["fsdp"] = true
 		case strings.Contains(key, "actor.megatron."):
