@@ -61,6 +61,7 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"Adam has, under oumi's name":            {run("hf_trainer", "training.optimizer", "adamw_torch"), gpuOOM("backward"), "hf-trainer.optim", ""},
 		"the critic's switch is not the actor's": {run("verl", "actor_rollout_ref.model.enable_gradient_checkpointing", "False", "critic.model.enable_gradient_checkpointing", "True"), gpuOOM("backward"), "verl.gradient-checkpointing", ""},
 
+		"Unsloth's patches, over ZeRO-3":            {run("llamafactory", "use_unsloth", "true"), gpuOOM("backward"), "llamafactory.zero", "use_unsloth is true"},
 		"accelerate's file shards":                  {run("trl", "config_file", "accelerate_configs/deepspeed_zero3.yaml"), gpuOOM("backward"), "trl.zero", "config_file is"},
 		"accelerate's file shards in part":          {run("trl", "config_file", "accelerate_configs/deepspeed_zero2.yaml"), gpuOOM("backward"), "trl.zero", ""},
 		"accelerate's file does not shard":          {run("trl", "config_file", "multi_gpu.yaml"), gpuOOM("backward"), "trl.zero", ""},
