@@ -62,6 +62,8 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"the critic's switch is not the actor's": {run("verl", "actor_rollout_ref.model.enable_gradient_checkpointing", "False", "critic.model.enable_gradient_checkpointing", "True"), gpuOOM("backward"), "verl.gradient-checkpointing", ""},
 
 		"Unsloth's patches, over ZeRO-3":            {run("llamafactory", "use_unsloth", "true"), gpuOOM("backward"), "llamafactory.zero", "use_unsloth is true"},
+		"packs are as short as a sample may be":     {run("open_instruct", "pack_length", "10240", "max_prompt_token_length", "2048", "response_length", "8192"), gpuOOM("backward"), "open-instruct.pack-length", "the longest sequence needs 10240"},
+		"packs hold more than one sample":           {run("open_instruct", "pack_length", "10240", "max_prompt_token_length", "2048", "response_length", "4096"), gpuOOM("backward"), "open-instruct.pack-length", ""},
 		"accelerate's file shards":                  {run("trl", "config_file", "accelerate_configs/deepspeed_zero3.yaml"), gpuOOM("backward"), "trl.zero", "config_file is"},
 		"accelerate's file shards in part":          {run("trl", "config_file", "accelerate_configs/deepspeed_zero2.yaml"), gpuOOM("backward"), "trl.zero", ""},
 		"accelerate's file does not shard":          {run("trl", "config_file", "multi_gpu.yaml"), gpuOOM("backward"), "trl.zero", ""},
