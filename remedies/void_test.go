@@ -174,6 +174,7 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		"fine-tuning":                            {run("axolotl", long...), gpuOOM("forward"), "axolotl.length", "sequence_len", "1024"},
 		"GRPO's loss":                            {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "trl.use_liger_loss", "true"},
 		"GRPO, fine-tuning's loss":               {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "-"},
+		"DPO, fine-tuning's loss":                {run("axolotl", "rl", "dpo"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "-"},
 		"fine-tuning's loss":                     {run("axolotl"), gpuOOM("forward"), "axolotl.cut-loss", "cut_cross_entropy", "true"},
 		"flex_attention within a compiler":       {run("axolotl", "torch_compile", "true"), flex, "axolotl.flex", "torch_compile", "false"},
 		"adapters, saved with the model":         {run("torchtune", "save_adapter_weights_only", "false", "low_cpu_ram", "false", "model.lora_rank", "8"), saving, "torchtune.async-save", "save_adapter_weights_only", "true"},
