@@ -155,6 +155,7 @@ var programs = []Program{
 			{"llmtuner", []string{"train", "model", "data", "hparams", "extras", "chat", "tuner"}}, // before 0.8
 		},
 		Loggers: []string{"llamafactory", "llmtuner"},
+		Keys:    []string{"finetuning_type"},
 	},
 	{
 		ID: "swift", Name: "ms-swift", Roles: Application, Guide: "ms-swift", Dialect: "flag", Colocate: true,

@@ -29,6 +29,7 @@ func TestAProgramIsRecognizedByAnyOfItsTraces(t *testing.T) {
 		"a logger":                                {"2025-06-01 10:00:00 | ERROR | nemo_automodel.components.loader | " + refusedOn3, "torch", "automodel", "", ""},
 		"DeepSpeed's launcher":                    {"[2025-06-01 10:00:00,123] [ERROR] [launch.py:325:sigkill_handler] ['/usr/bin/python', 'train.py'] exits with return code = 1\n" + killed, "deepspeed", "", "", ""},
 		"an argument's name":                      {"config: {'worker.actor.micro_batch_size_per_device_for_update': 4, 'worker.rollout.n': 5}\n" + killed, "unknown", "easyr1", "", ""},
+		"a setting's name":                        {"config: {'stage': 'sft', 'finetuning_type': 'lora'}\n" + killed, "unknown", "llamafactory", "", ""},
 		"a command":                               {"+ llamafactory-cli train examples/sft.yaml\n" + killed, "unknown", "llamafactory", "", ""},
 		"a message":                               {"▶ Setting up compute cluster...\n" + killed, "nemo_rl", "", "", ""},
 		"JAX's allocator":                         {"jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 52428800000 bytes.\n", "jax", "", "", ""},
