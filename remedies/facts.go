@@ -129,7 +129,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"picture": {"it failed while an image was encoded", "no image was encoded", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ggml.image", "it failed while an image was encoded")
 		}},
-		"sixteen_bits": {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
+		"beside_server": {"a server was started apart from the trainer", "no server was started apart from the trainer", besideServer},
+		"sixteen_bits":  {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
 		"engine_residue": {"what an engine leaves on the card when it sleeps grows", "what an engine leaves when it sleeps does not grow", func(ctx *Context, _ string) verdict {
 			grows := slices.ContainsFunc(ctx.run.Growth, func(t classifier.Trend) bool { return t.Name == "vllm.slept" || t.Name == "slime.memory" })
 			return verdict{truthOf(grows), "what is in use while the engine sleeps grows"}

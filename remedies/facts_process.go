@@ -21,6 +21,19 @@ func severalRanks(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
+// besideServer reports whether a trainer works with a server that was started apart from it: its settings name one (TRL and ms-swift), or
+// the log has the command of one (sglang.launch_server, vllm serve).
+func besideServer(ctx *Context, _ string) verdict {
+	_, port := ctx.run.Config["--port"]
+	_, path := ctx.run.Config["--model-path"]
+	_, model := ctx.run.Config["--model"]
+	named := ctx.is("vllm_mode=server") || ctx.is("set:vllm_server_host")
+	if id := programOf(ctx.run).ID; id == "" || id == "torch" || ctx.is("engine_process") || !named && !(port && (path || model)) {
+		return verdict{no, "no server is known to run apart from the trainer"}
+	}
+	return verdict{yes, "a server was started apart from the trainer"}
+}
+
 // oneHolder reports whether one process held most of the host memory, so several copies are not what filled it.
 func oneHolder(ctx *Context, _ string) verdict {
 	why := causeInput(ctx).OneHolder()

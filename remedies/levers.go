@@ -232,7 +232,8 @@ var attacksThere = []attack{
 	{"states_too_big", "unsharded", []string{"lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "param-offload", "adapters", "train-tp"}},
 	{"not_sharded", "fsdp_auto_wrap_policy=NO_WRAP", []string{"shard"}},
 	{"not_sharded", "whole_gradients", []string{"sync-gradients", "accumulation", "train-tp", "adapters"}},
-	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][1:]},                                                 // each rank has one card to work on
+	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][1:]}, // each rank has one card to work on
+	{"foreign_process", "beside_server", []string{"one-device", "others", "share-down"}},
 	{"nccl_no_margin", "stack:nn/parallel/distributed.py", append([]string{"others"}, attacks["nccl_no_margin"]...)}, // before the first step
 	{"nccl_no_margin", "evaluating", append([]string{"eval-batch"}, attacks["nccl_no_margin"]...)},                   // the allocator keeps what its batches took
 	{"nccl_no_margin", "nvlink_sharp", append([]string{"nvlink-sharp"}, attacks["nccl_no_margin"]...)},

@@ -174,6 +174,12 @@ func TestFirstProposalOfACause(t *testing.T) {
 				r.Total, r.Free, r.Requested, r.Allocated, r.OtherProcesses = gibs(32), gibs(.1), gibs(.2), gibs(.6), gibs(31)
 			}), "other processes",
 		},
+		{
+			"the stranger is the trainer's own server", run("trl", "vllm_mode", "server"),
+			with(gpuOOM("init"), func(r *classifier.Root) {
+				r.Total, r.Free, r.Requested, r.Allocated, r.OtherProcesses, r.ProcessBytes = gibs(80), gibs(2), gibs(3.5), gibs(4), gibs(72), gibs(5)
+			}), "the trainer's CUDA_VISIBLE_DEVICES",
+		},
 		{"Megatron gathers the optimizer for a checkpoint", run("slime", "--dist-ckpt-optim-fully-reshardable", "True"), killed("checkpoint", "the node was running low on memory"), "--dist-ckpt-optim-fully-reshardable"},
 		{
 			"an engine that is awake beside the trainer can sleep", run("openrlhf", "--colocate_all_models", "True", "--vllm_gpu_memory_utilization", "0.6", "--zero_stage", "3"),
