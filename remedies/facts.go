@@ -9,6 +9,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/remedies/cause"
+	"oomscan/remedies/memory"
 )
 
 // fact is a question about an incident in a guide's conditions.
@@ -248,6 +249,11 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"long_sequence":     {"one sequence of the planned length does not fit into the cache", "one sequence of the planned length fits into the cache", longSequence},
 		"saver_margin":      {"torch_memory_saver refused the request because of its margin", "not when torch_memory_saver refused the request because of its margin", saverMargin.ask},
 		"before_cache":      {"an engine failed before it took memory for its cache", "not when an engine failed before it took memory for its cache", beforeCache},
+		"makes_decoder": {"TensorRT-LLM failed while it made its decoder's buffers", "not while TensorRT-LLM made its decoder's buffers", func(ctx *Context, _ string) verdict {
+			g, ok := memory.Reading(ctx.run, ctx.incident, "trtllm.buffers")
+			_, cached := memory.Reading(ctx.run, ctx.incident, "trtllm.cache")
+			return verdict{truthOf(ok && !cached && ctx.phase == "init" && g.Fields["method"] == "runtime buffers"), "the runtime's buffers are there, and the decoder's are next"}
+		}},
 		"engine_loads":      {"an engine failed while it read its weights", "not while an engine read its weights", engineLoads},
 		"adapter_slots":     {"an engine failed while it made room for adapters", "not while an engine made room for adapters", adapterSlots},
 		"token_bound":       {"the tokens of a step set its size, not its sequences", "the sequences of a step set its size", tokenBound},

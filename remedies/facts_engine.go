@@ -132,6 +132,8 @@ func beforeCache(ctx *Context, _ string) verdict {
 		return verdict{no, "the cache was there"}
 	case !ctx.is("engine_process"):
 		return verdict{}
+	case ctx.is("makes_decoder"):
+		return verdict{yes, "the engine failed while it made its decoder, before it allocates the KV cache"}
 	case ctx.stackContains(engineDepth, profiling...):
 		return verdict{yes, "the engine failed in its profiling run, before it allocates the KV cache: its share does not matter yet"}
 	case ctx.phase == "init" && ctx.is("adapter_slots"):

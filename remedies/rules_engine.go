@@ -387,6 +387,9 @@ func fewerSequences(q *paramQuery, n int64) proposedValue {
 	if q.is("graph_capture") && n > 256 {
 		return proposedValue{to: "128", how: "graphs are captured for up to twice as many sequences, and for 512 at most"} // vllm/config/vllm.py
 	}
+	if q.is("makes_decoder") && n > 256 {
+		return proposedValue{to: "256", how: "the decoder has several buffers with a row of the longest sequence for each request"}
+	}
 	if q.is("profile_run") && (q.is("vision") || q.is("encoder_batch")) { // a layer holds several tensors like the one that failed
 		return quarter(q, n)
 	}

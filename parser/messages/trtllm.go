@@ -59,6 +59,18 @@ func trtllmPatterns() []pattern.Pattern {
 			NoMatch: []string{"[TensorRT-LLM][INFO] Number of blocks in KV cache secondary pool: 0"},
 		},
 		{
+			// The decoder's buffers come next, and the cache after them.
+			Name:     "trtllm.buffers",
+			Literals: []string{" GPU memory for runtime buffers.", " GPU memory for decoder."},
+			Expr:     `Allocated [\d.]{1,9} [KMG]B GPU memory for (?<method>runtime buffers|decoder)\.`,
+			Gauge:    true, Source: "TensorRT-LLM 0.9-1.x, cpp/tensorrt_llm/batch_manager/trtGptModelInflightBatching.cpp",
+			Match: []pattern.Sample{
+				{Line: "[TensorRT-LLM][INFO] [MemUsageChange] Allocated 2.93 GB GPU memory for runtime buffers.", Want: parser.Fields{"method": "runtime buffers"}},
+				{Line: "[TensorRT-LLM][INFO] [MemUsageChange] Allocated 180.30 MB GPU memory for decoder.", Want: parser.Fields{"method": "decoder"}},
+			},
+			NoMatch: []string{"[TensorRT-LLM][INFO] [MemUsageChange] Allocated 1728.25 MiB for execution context memory."},
+		},
+		{
 			// The free amount is that before the component was begun: what it could have had. The table below these lines
 			// is of components that were created.
 			Name:  "trtllm.executor_memory",

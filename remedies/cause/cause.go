@@ -72,6 +72,7 @@ type Input struct {
 	Sampler, Serving, Picture                 bool // Picture: it failed while one was encoded
 	Draft                                     bool // what failed is a draft model's
 	CachedDataset                             bool // MONAI keeps every sample in host memory
+	MakesDecoder                              bool // TensorRT-LLM's, before its cache
 	RequestRows                               bool // SGLang's table of the requests' tokens failed
 	EncoderBatch                              bool // it failed in an encoder that works on one input for each sequence
 	Quantized, Adapters                       bool

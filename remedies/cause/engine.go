@@ -66,6 +66,7 @@ var engines = []hypothesis{
 		evidence: []weighed{
 			{proof, when("it failed in the run that measures the engine's activations", func(in *Input) bool { return in.Profiling })},
 			{2 * proof, when("the stack ends in the table of the requests' tokens", func(in *Input) bool { return in.RequestRows })},
+			{2 * proof, when("the decoder's buffers did not fit, which come before the cache", func(in *Input) bool { return in.MakesDecoder })},
 			{proof, both(when("the sampler's buffers did not fit", func(in *Input) bool { return in.Sampler }), (*Input).engineGPU)},
 			{sign + hint, both(frames(12, "the stack ends in a step's own tensors", "forward_extend", "logits_processor", "prompt_logprob", "visual", "vision", "get_topk", "compute_logits", "lm_head", "fused_moe", "mm_encoder", "execute_model", "prefill"), (*Input).servingEngine)},
 			{proof, both(frames(12, "it failed while the engine warmed up", "warmup"), (*Input).engineGPU)},
@@ -333,6 +334,8 @@ func (in *Input) stepPart() string {
 		return "the encoder's activations do not fit: one input for each sequence (max_num_seqs)"
 	case in.RequestRows:
 		return "the table of the requests' tokens does not fit: a row of the longest context for each request that may run"
+	case in.MakesDecoder:
+		return "the decoder's buffers do not fit: several rows of the longest sequence for each request that may run (max_batch_size)"
 	case in.Draft:
 		return "the draft model's compute buffer does not fit beside the main model" + in.stepSize()
 	case in.Sampler:

@@ -31,6 +31,7 @@ func TestWhatAnEngineLacked(t *testing.T) {
 			failure("gpu", "init", lacks("kv cache", executor), free(30)),
 		},
 		{"the sampler's buffers", "engine_activation", failure("gpu", "init", lacks("sampler", executor)), failure("gpu", "init", lacks("model", executor))},
+		{"the decoder's buffers", "engine_activation", failure("gpu", "init", func(in *Input) { in.MakesDecoder, in.EngineFailed, in.BeforeCache = true, true, true }), failure("gpu", "init", func(in *Input) { in.EngineFailed = true })},
 		{"what comes behind the cache", "graph_capture", failure("gpu", "init", lacks("additional executor resources", executor)), failure("gpu", "init", lacks("additional executor resources (temporary for kv cache size estimation)", executor), free(30))},
 		{
 			"llama.cpp's pool", "engine_activation", failure("gpu", "rollout", lacks("", "cuda error: out of memory in function alloc at /app/ggml/src/ggml-cuda/ggml-cuda.cu:443")),
