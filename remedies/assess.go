@@ -224,7 +224,7 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if name := memory.Unified(deref(ctx.root.Total)); name != "" && ctx.resource == "gpu" && pullsOne(toHost, it.Topic, changes) {
 		return "the GPU of " + name + " works in the host's memory: moving anything there frees nothing"
 	}
-	if v := ctx.holds("shares_card"); it.Topic == "engine-share-down" && v.truth == no && ctx.holds("engine_process").truth == no {
+	if v := ctx.holds("shares_card"); (it.Topic == "engine-share-down" || it.Topic == "engine-sleep") && v.truth == no && ctx.holds("engine_process").truth == no {
 		return v.why
 	}
 	if it.Topic == "engine-share-down" && engineAsleep(ctx) && !ctx.is("engine_residue") {

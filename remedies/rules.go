@@ -54,6 +54,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"double_tp":           whole(doubleTP),
 		"double_degree":       whole(doubleDegree),
 		"degree_left":         whole(degreeLeft),
+		"next_divisor":        whole(nextDivisor),
 		"double":              double,
 		"allocation_tp":       allocationTP,
 		"backend_cp":          backendCP,

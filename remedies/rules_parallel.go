@@ -110,6 +110,21 @@ func doubleDegree(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d", n)}
 }
 
+// nextDivisor takes the next size above the current one that divides the GPUs. Ring attention does not split the heads.
+func nextDivisor(q *paramQuery, n int64) proposedValue {
+	const most = 64
+	world, ok := q.gpus()
+	if !ok {
+		return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d; it must divide the GPUs", n)}
+	}
+	for size := n + 1; size <= min(world, most); size++ {
+		if world%size == 0 {
+			return proposedValue{to: itoa(size), how: fmt.Sprintf("the next size above %d that divides %d GPUs", n, world)}
+		}
+	}
+	return atBound("%s is %d, and no larger size divides %d GPUs", q.p.Key, n, world)
+}
+
 // degreeLeft takes the shard degree that TorchTitan's other degrees leave of the GPUs, which it also takes for -1.
 func degreeLeft(q *paramQuery, n int64) proposedValue {
 	world, ok := q.gpus()

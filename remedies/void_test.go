@@ -31,6 +31,9 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 	eager := with(gpuOOM("forward"), func(r *classifier.Root) {
 		r.Trace = frames("/x/transformers/models/llama/modeling_llama.py|eager_attention_forward|attn_weights = torch.matmul(query, key)")
 	})
+	float := with(gpuOOM("forward"), func(r *classifier.Root) {
+		r.Trace = frames(`/o/openrlhf/models/actor.py|forward|output["logits"] = output["logits"].to(torch.float32)`)
+	})
 	engine := func(name string) *classifier.Run {
 		r := run("verl", "actor_rollout_ref.rollout.enforce_eager", "False")
 		r.Engine = name
@@ -75,6 +78,8 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 
 		"vLLM's graphs by size, under verl": {engine("vllm"), gpuOOM("rollout"), "verl.rollout.capture-sizes", ""},
 		"SGLang's":                          {engine("sglang"), gpuOOM("rollout"), "verl.rollout.capture-sizes", "the engine is sglang"},
+
+		"OpenRLHF takes log-probabilities of whole logits": {run("openrlhf", "zero_stage", "3"), float, "openrlhf.liger", "the request came from the logits"},
 
 		"attention of LLaMA-Factory's own":       {run("llamafactory", "use_unsloth", "False"), eager, "llamafactory.attention", ""},
 		"attention where unsloth brings its own": {run("llamafactory", "use_unsloth", "True"), eager, "llamafactory.attention", "use_unsloth is True"},
@@ -163,6 +168,8 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 	flex := with(gpuOOM("forward"), func(r *classifier.Root) {
 		r.Trace = frames("/x/torch/_higher_order_ops/flex_attention.py|math_attention|scores.softmax(dim=-1)")
 	})
+	three := run("openrlhf", "ring_attn_size", "1")
+	three.WorldSize = new(3)
 	for name, c := range map[string]struct {
 		run     *classifier.Run
 		in      *classifier.Incident
@@ -186,6 +193,7 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		"verl, the longest sample of the budget": {run("verl", "data.max_token_len_per_gpu", "40960", "data.use_dynamic_bsz", "True", "data.max_length", "30720"), gpuOOM("backward"), "verl.actor.max-token-len", "data.max_token_len_per_gpu", "30720"},
 		"AReaL, a schedule of zero bubbles":      {run("areal", "actor.archon.pp_schedule", "InterleavedZeroBubble"), gpuOOM("backward"), "areal.training.pipeline-schedule", "actor.archon.pp_schedule", "Interleaved1F1B"},
 		"OpenRLHF, a ring's samples":             {run("openrlhf", "rollout_batch_size", "512"), ring, "openrlhf.rollout-batch", "--rollout_batch_size", "256"},
+		"OpenRLHF, a ring over three GPUs":       {three, gpuOOM("backward"), "openrlhf.ring", "--ring_attn_size", "3"},
 		"ms-swift, long samples":                 {run("swift"), gpuOOM("backward"), "ms-swift.sequence-parallel", "--sequence_parallel_size", "2"},
 		"ms-swift, long samples of Megatron":     {as(run("swift"), "megatron", "", ""), gpuOOM("backward"), "ms-swift.sequence-parallel", "--context_parallel_size", "2"},
 		"AutoModel, one stage for all layers":    {run("automodel", "step_scheduler.local_batch_size", "32"), gpuOOM("backward"), "automodel.batch", "step_scheduler.local_batch_size", "16"},
