@@ -213,7 +213,8 @@ var passing = []string{
 // nearFrames is how many frames count that do more than pass calls on.
 const nearFrames = 4
 
-// failedPlace returns what the innermost frames work on, and whether their elements have four bytes.
+// failedPlace returns what the innermost frames work on, and whether their elements have four bytes. Code that torch.compile writes,
+// into torchinductor_USER, numbers its tensors: no frame shows whose they are.
 func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
 	t := ctx.root.Trace
 	if t == nil || len(t.Frames) == 0 {
@@ -237,6 +238,9 @@ func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
 		if !through {
 			asked++
 		}
+	}
+	if strings.Contains(last.File, "torchinductor") {
+		return memory.Unnamed, elementWidth(ctx, len(t.Frames)-1)
 	}
 	return memory.Elsewhere, 0
 }

@@ -44,6 +44,11 @@ func TestTheRequestIsReadFromTheStackTheSettingsAndTheModel(t *testing.T) {
 			run("torch"), failed("forward", "16.00 GiB", 16, "/tmp/torchinductor_a/cxq.py|call|buf657 = empty_strided_cuda((256, 4096, 4096), (16777216, 4096, 1), torch.float32)"),
 			"attention scores built in full: 256 x 4,096 x 4,096 x 4 bytes",
 		},
+		"generated code that does not say whose tensor it makes": {
+			of("meta-llama/Llama-3.1-8B-Instruct", run("prime_rl", "seq_len", "16384")),
+			failed("backward", "7.83 GiB", 7.83, "/tmp/torchinductor_a/ckq.py|call|buf4 = empty_strided_cuda((1, s27, 128256), (128256*s27, 128256, 1), torch.float32)"),
+			"16,384 tokens x 128,256 vocabulary (from the model's name) x 4 bytes",
+		},
 		"the default batch of an evaluation": {
 			run("torch", "sequence_len", "2048"), failed("forward", "1.95 GiB", 1.95, eval, "/x/transformers/models/llama/modeling_llama.py|forward|logits = logits.float()"),
 			"16,384 tokens (8 x 2,048) x 32,000 vocabulary x 4 bytes",
