@@ -94,7 +94,7 @@ var (
 	fixedAllocator = sign{texts: []string{"ib cached)"}, why: "the message is one of PyTorch before 1.4, whose allocator takes no settings", not: "the message is not one of PyTorch before 1.4"}
 	// The optimizer's state does not exist yet.
 	loadingWeights = sign{frames: []string{"from_pretrained", "load_state_dict", "model_state_dict", "load_checkpoint", "caching_allocator_warmup", "convert return", "_apply"}, near: 6, why: "the weights were being read or moved to the card"}
-	pairs          = sign{frames: []string{"concatenated_forward", "concatenated_inputs"}, near: 20, why: "each sample is a pair of answers, and the loss takes their log-probabilities from the logits"}
+	pairs          = sign{frames: []string{"concatenated_forward", "concatenated_inputs", "train/dpo/workflow.py run_dpo"}, near: 20, why: "each sample is a pair of answers, and the loss takes their log-probabilities from the logits"}
 	inVAE          = sign{frames: []string{"vae", "first_stage_model", "decode_first_stage", "autoencoder"}, near: 20, why: "the VAE holds the whole image at full resolution"}
 	prefill        = sign{
 		read: fieldValue{"method", "Prefill", []string{"sglang.batch_out_of_memory"}}, frames: []string{"forward_extend", "prefill"}, near: 40,

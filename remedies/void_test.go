@@ -81,6 +81,10 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 
 		"OpenRLHF takes log-probabilities of whole logits": {run("openrlhf", "zero_stage", "3"), float, "openrlhf.liger", "the request came from the logits"},
 
+		"LLaMA-Factory's stages that need logits":    {run("llamafactory", "stage", "dpo"), gpuOOM("backward"), "llamafactory.liger", "stage is dpo"},
+		"and one that does not":                      {run("llamafactory", "stage", "sft"), gpuOOM("backward"), "llamafactory.liger", ""},
+		"ZeRO's own copy of the weights has 32 bits": {as(run("llamafactory", "finetuning_type", "full"), "deepspeed", "", ""), gpuOOM("optimizer"), "llamafactory.bf16", "the backend is deepspeed"},
+
 		"attention of LLaMA-Factory's own":       {run("llamafactory", "use_unsloth", "False"), eager, "llamafactory.attention", ""},
 		"attention where unsloth brings its own": {run("llamafactory", "use_unsloth", "True"), eager, "llamafactory.attention", "use_unsloth is True"},
 
@@ -194,6 +198,7 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		"AReaL, a schedule of zero bubbles":      {run("areal", "actor.archon.pp_schedule", "InterleavedZeroBubble"), gpuOOM("backward"), "areal.training.pipeline-schedule", "actor.archon.pp_schedule", "Interleaved1F1B"},
 		"OpenRLHF, a ring's samples":             {run("openrlhf", "rollout_batch_size", "512"), ring, "openrlhf.rollout-batch", "--rollout_batch_size", "256"},
 		"OpenRLHF, a ring over three GPUs":       {three, gpuOOM("backward"), "openrlhf.ring", "--ring_attn_size", "3"},
+		"LLaMA-Factory, frames of a video":       {run("llamafactory", "video_maxlen", "64"), gpuOOM("backward"), "llamafactory.images", "video_maxlen", "32"},
 		"ms-swift, long samples":                 {run("swift"), gpuOOM("backward"), "ms-swift.sequence-parallel", "--sequence_parallel_size", "2"},
 		"ms-swift, long samples of Megatron":     {as(run("swift"), "megatron", "", ""), gpuOOM("backward"), "ms-swift.sequence-parallel", "--context_parallel_size", "2"},
 		"AutoModel, one stage for all layers":    {run("automodel", "step_scheduler.local_batch_size", "32"), gpuOOM("backward"), "automodel.batch", "step_scheduler.local_batch_size", "16"},
