@@ -176,7 +176,7 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if len(it.Phases) > 0 && !slices.Contains(it.Phases, ctx.phase) && certain(ctx, it.Phases) && !freesForCollective(ctx, it) {
 		return acts(it.Phases, ctx.phase)
 	}
-	if (it.Topic == "optimizer-offload" || it.Topic == "cpu-optimizer") && ctx.resource == "gpu" && trainsAdapters(ctx) {
+	if small := it.Topic == "small-optimizer" && ctx.is("evaluating"); (small || it.Topic == "optimizer-offload" || it.Topic == "cpu-optimizer") && ctx.resource == "gpu" && trainsAdapters(ctx) {
 		return "only adapters are trained, whose optimizer states are small"
 	}
 	if why := ofTraining(ctx, it.Topic, changes); why != "" {

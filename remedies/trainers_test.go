@@ -120,6 +120,12 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 			nil,
 			[]string{"vllm_enable_sleep_mode set", "gpu_memory_utilization down"},
 		},
+		{
+			"an evaluation whose batch is not in the log", of("unsloth", run("trl", "Batch size per device", "2")),
+			gpu("forward", 7.83, 4.47, 23.64, frames("/x/transformers/trainer.py|evaluation_loop|", "/x/transformers/loss/loss_utils.py|fixed_cross_entropy|loss = nn.functional.cross_entropy(")),
+			[]string{"per_device_eval_batch_size = 1"},
+			[]string{batch + " down"},
+		},
 		{"Unsloth has optimizers in 8 bits", of("unsloth", run("trl", "Batch size per device", "8")), gpu("optimizer", .5, .2, 40, moments), []string{`optim = "adamw_8bit"`}, nil},
 		{
 			"TRL starts its engine when the model is there", run("trl", "use_vllm", "True", "vllm_mode", "colocate", "vllm_gpu_memory_utilization", "0.4", batch, "8"),

@@ -34,6 +34,12 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 	float := with(gpuOOM("forward"), func(r *classifier.Root) {
 		r.Trace = frames(`/o/openrlhf/models/actor.py|forward|output["logits"] = output["logits"].to(torch.float32)`)
 	})
+	evaluated := with(gpuOOM("forward"), func(r *classifier.Root) {
+		r.Trace = frames("/x/transformers/trainer.py|evaluation_loop|", "/u/llama.py|forward|logits = self.lm_head(h)")
+	})
+	joined := with(gpuOOM("forward"), func(r *classifier.Root) {
+		r.Trace = frames("/x/transformers/trainer.py|evaluation_loop|all_preds.add(logits)", "/x/transformers/trainer_pt_utils.py|nested_concat|return torch_pad_and_concatenate(")
+	})
 	engine := func(name string) *classifier.Run {
 		r := run("verl", "actor_rollout_ref.rollout.enforce_eager", "False")
 		r.Engine = name
@@ -84,6 +90,10 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"LLaMA-Factory's stages that need logits":    {run("llamafactory", "stage", "dpo"), gpuOOM("backward"), "llamafactory.liger", "stage is dpo"},
 		"and one that does not":                      {run("llamafactory", "stage", "sft"), gpuOOM("backward"), "llamafactory.liger", ""},
 		"ZeRO's own copy of the weights has 32 bits": {as(run("llamafactory", "finetuning_type", "full"), "deepspeed", "", ""), gpuOOM("optimizer"), "llamafactory.bf16", "the backend is deepspeed"},
+
+		"outputs of an evaluation are kept at any length":         {run("hf_trainer", "max_seq_length", "512"), joined, "hf-trainer.length", "keeps the logits of all its batches"},
+		"and whatever the optimizer's states take":                {run("hf_trainer", "max_seq_length", "512"), joined, "hf-trainer.optim", "keeps the logits of all its batches"},
+		"states of adapters are small where a batch is too large": {run("unsloth", "load_in_4bit", "True", "lora_r", "16"), evaluated, "unsloth.optim", "only adapters are trained"},
 
 		"attention of LLaMA-Factory's own":       {run("llamafactory", "use_unsloth", "False"), eager, "llamafactory.attention", ""},
 		"attention where unsloth brings its own": {run("llamafactory", "use_unsloth", "True"), eager, "llamafactory.attention", "use_unsloth is True"},

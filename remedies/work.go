@@ -147,6 +147,8 @@ func ofTraining(ctx *Context, topic string, changes []change) string {
 		return w.why
 	case w.only && slices.ContainsFunc(all, func(c Change) bool { return trainKey().MatchString(c.Key) }):
 		return w.why
+	case l != nil && (l.id == "length" || l.id == "small-optimizer") && ctx.is("joined_evaluation"):
+		return ctx.holds("joined_evaluation").why
 	case w.what == evaluationWork && !w.only && slices.Contains(stepTopics, topic):
 		return w.why
 	}
