@@ -63,6 +63,8 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 	}
 	sure := func(in *classifier.Incident) *classifier.Incident { in.Confidence = "high"; return in }
 	llama := counted(as(run("torch", "mixed_precision", "True", "use_peft", "False", "fsdp_cpu_offload", "False", "micro_batch_size", "4", "num_processes", "7"), "fsdp", "", ""), 68_976_648_192, 0)
+	alone := run("torch", "micro_batch", "8")
+	alone.Gauges = append(alone.Gauges, reading("launch.alone", nil))
 	for _, c := range []struct {
 		name         string
 		run          *classifier.Run
@@ -125,6 +127,11 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 			gpu("forward", 7.83, 4.47, 23.64, frames("/x/transformers/trainer.py|evaluation_loop|", "/x/transformers/loss/loss_utils.py|fixed_cross_entropy|loss = nn.functional.cross_entropy(")),
 			[]string{"per_device_eval_batch_size = 1"},
 			[]string{batch + " down"},
+		},
+		{
+			"FSDP on one process", alone, gpu("backward", .25, .19, 39.4, frames("/x/torch/_tensor.py|backward|torch.autograd.backward(")),
+			[]string{"torchrun set"},
+			nil,
 		},
 		{"Unsloth has optimizers in 8 bits", of("unsloth", run("trl", "Batch size per device", "8")), gpu("optimizer", .5, .2, 40, moments), []string{`optim = "adamw_8bit"`}, nil},
 		{

@@ -85,6 +85,15 @@ func launchWorld() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "launch.alone",
+			Literals: []string{" is not applicable for single-GPU training", " since the world size is 1."},
+			Expr:     `\bFSDP(?:\+TP)? is not applicable for single-GPU training\b|\bFSDP is switching to use .NO_SHARD. instead of ShardingStrategy\.(?:FULL_SHARD|SHARD_GRAD_OP) since the world size is 1\.`,
+			Gauge:    true, Source: "LLM Foundry, command_utils/train.py; PyTorch 2.x, distributed/fsdp/_init_utils.py: FSDP is on, and one process runs",
+			Match: lines("train.py:166: UserWarning: FSDP is not applicable for single-GPU training. Reverting to DDP.",
+				"_init_utils.py:444: UserWarning: FSDP is switching to use `NO_SHARD` instead of ShardingStrategy.FULL_SHARD since the world size is 1."),
+			NoMatch: []string{"FSDP is switching to use `NO_SHARD` instead of ShardingStrategy.HYBRID_SHARD since the world size is 1."}, // of a mesh of several
+		},
+		{
 			Name:     "launch.single_device",
 			Literals: []string{"SingleDevice with resolved config", "Not using distributed mode"},
 			Expr:     `Running \w{1,60}SingleDevice with resolved config|^Not using distributed mode\s*$`,

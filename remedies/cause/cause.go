@@ -82,6 +82,7 @@ type Input struct {
 	OwnCache                                  bool   // a script creates the key-value cache of its model
 	Infers                                    bool   // no gradients are needed for what failed
 	Unsharded                                 bool   // every GPU holds the whole model
+	Alone                                     bool   // FSDP is on, and one process runs
 	LeakyEngine                               bool   // its version is known to leak host memory
 	Kept                                      bool   // a script joins the outputs of its batches
 	WideTraining                              bool   // the weights that are trained are float32

@@ -36,6 +36,7 @@ var training = []hypothesis{
 			{proof + hint, statesOnEach},
 			{2 * proof, WholeGradients},
 			{2*proof + hint, oneUnit},
+			{sign + 2*hint, when("FSDP is on, but one process runs: it has nothing to split the model over", func(in *Input) bool { return in.Alone && in.gpu() })},
 			{sign, weightsOnEach},
 			{sign, is(": every rank keeps the whole states", zeroKeys, "0", "none", "ddp", "no_shard")},
 			{sign, both(frames(40, "DistributedDataParallel keeps the whole model on every rank", "nn/parallel/distributed.py"), func(in *Input) bool { return in.gpu() && (in.Phase == "init" || in.Phase == "optimizer") })},
@@ -51,6 +52,9 @@ var training = []hypothesis{
 			}
 			if WholeGradients(in) != "" {
 				return wholeGradientsFigure(in)
+			}
+			if in.Alone {
+				return "one process runs alone, and its GPU holds the whole model: FSDP splits it only over several", nil
 			}
 			if weightsOnEach(in) != "" {
 				return sized("every GPU holds all weights: %s parameters x 2 bytes", 2*in.Parameters.Value, count(in.Parameters.Value))
