@@ -181,6 +181,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"alone": {"FSDP is on, and one process runs", "several processes run, or FSDP is not on", func(ctx *Context, _ string) verdict {
 			return read(ctx, "launch.alone", "FSDP is on, and one process runs")
 		}},
+		"merges":       {"adapters are merged into a model", "no adapters are merged", merges},
 		"loads_lean":   {"the checkpoint is loaded shard by shard", "not known to be loaded shard by shard", loadsLean},
 		"script_batch": {"a training script whose batch size is not known", "the batch size is known", scriptBatch},
 		"large_card":   {"vLLM's V1 on a large card", "vLLM on a smaller card", largeCard},

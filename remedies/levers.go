@@ -120,7 +120,7 @@ var levers = []lever{
 	{id: "rank0-save", keys: []string{"statedictconfig"}},
 	{id: "sharded-save", topics: []string{"sharded-save"}, keys: []string{"state_dict_type", "gather_16bit_weights", "consolidated", "ckpt_format"}, costs: "checkpoints come in shards, to be merged later"},
 	{id: "own-copies", topics: []string{"own-copies"}, costs: "each rank holds the whole checkpoint in host memory"},
-	{id: "merge", keys: []string{"maximum_memory_usage"}, costs: "a slower merge"},
+	{id: "merge", topics: []string{"merge", "merge-host"}, keys: []string{"maximum_memory_usage"}, costs: "a slower merge"},
 	{id: "lean-save", topics: []string{"lean-save"}, keys: []string{"save_contents", "save_only_model", "no_save_optim"}, costs: "the optimizer's state is not saved, or only for as many ranks"},
 	{id: "offload-off", topics: []string{"offload-off"}, keys: []string{"offload", "pin_memory"}, costs: "more GPU memory"},
 	{id: "host-cache", keys: []string{"swap_space", "hicache_ratio", "host_cache_size", "hicache_size", "kv_cache_host_memory_bytes", "kv_offloading_size", "max_cpu_loras", "max_local_cpu_size", "vllm_cpu_kvcache_space"}, costs: "room for fewer sequences in host memory"},
@@ -228,6 +228,7 @@ var attacksThere = []attack{
 	{"states_too_big", "adapter_slots", []string{"adapter-slots", "engine-tp"}},
 	{"states_too_big", "stack:deepspeed/runtime/zero/stage", attacks["states_too_big"]}, // the optimizer's partitions, made at start-up
 	{"states_too_big", "colocate_policy_ref=true", []string{"apart", "param-offload", "optimizer-offload", "more-gpus"}},
+	{"states_too_big", "merges", []string{"merge", "spread", "lazy-load", "dtype"}},
 	{"states_too_big", "alone", append([]string{"launcher"}, attacks["states_too_big"]...)},
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "draft", []string{"draft", "engine-tp", "engine-offload"}},

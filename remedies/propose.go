@@ -158,7 +158,7 @@ func noWider(name, other string) bool {
 }
 
 // absolute lists rules whose value depends only on other settings.
-var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true, "pod_request": true, "card_share": true}
+var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true, "pod_request": true, "card_share": true, "card_limit": true}
 
 // aboveValue reports whether a setting's default is larger than the advised value.
 func aboveValue(byDefault, advised string) bool {

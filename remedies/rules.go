@@ -82,6 +82,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"first_card":          firstCard,
 		"pod_request":         podRequest,
 		"host_memory":         hostMemory,
+		"card_limit":          cardLimit,
 		"card_share":          cardShare,
 		"object_store":        objectStoreMemory,
 	}

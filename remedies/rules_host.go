@@ -52,6 +52,15 @@ func cardShare(q *paramQuery) proposedValue {
 	return proposedValue{to: itoa(ceilDiv(total/4*5, 1<<30) << 10), how: "1.25 x the limit of " + classifier.GiB(total) + ", in MiB"}
 }
 
+// cardLimit leaves a fifth of the card to what is computed beside weights that may take the rest, in whole GiB.
+func cardLimit(q *paramQuery) proposedValue {
+	total := deref(q.root.Total)
+	if total < 8<<30 || total > 1<<42 {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(total/5*4>>30) + "GiB", how: "four fifths of " + classifier.GiB(total)}
+}
+
 // isHostMemory reports whether a change is one of [hostMemory].
 func isHostMemory(c Change) bool {
 	return c.From != nil && c.To != nil && slices.ContainsFunc([]string{"1.5 x ", "1.25 x ", copiesFactor}, func(s string) bool { return strings.HasPrefix(c.ComputedFrom, s) })

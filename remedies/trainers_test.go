@@ -129,6 +129,12 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 			[]string{batch + " down"},
 		},
 		{
+			"a merge of adapters trains nothing", of("axolotl", run("torch", "load_in_4bit", "false")),
+			gpu("init", .04, .03, 63.4, frames("/w/axolotl/cli/merge_lora.py|do_merge_lora|model = load_model(cfg)", "/x/peft/utils/save_and_load.py|load_peft_weights|adapters_weights = torch.load(")),
+			[]string{"gpu_memory_limit = 50GiB"},
+			[]string{"deepspeed set", "load_in_4bit set", "map_location set"},
+		},
+		{
 			"FSDP on one process", alone, gpu("backward", .25, .19, 39.4, frames("/x/torch/_tensor.py|backward|torch.autograd.backward(")),
 			[]string{"torchrun set"},
 			nil,

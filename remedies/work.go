@@ -72,6 +72,8 @@ func workOf(ctx *Context) work {
 	switch {
 	case ctx.is("engine_process"):
 		return work{servingWork, ctx.holds("engine_process").why, isServer(p.ID)}
+	case !step && ctx.is("merges"):
+		return in(inferenceWork, ctx.holds("merges").why)
 	case evaluates(ctx):
 		return in(evaluationWork, "it failed in evaluation, which has its own batch size")
 	case ctx.passesThrough("/transformers/generation/"):

@@ -135,8 +135,8 @@ func poolRefused(in *Input) string {
 func readsCheckpoint(in *Input) string {
 	const near = 3
 	call := func(f string) bool { return strings.Contains(f, "torch.load(") && !strings.Contains(f, "map_location") }
-	if in.Phase == "optimizer" || in.passes(12, "_load_from_bytes", "distributed_c10d.py") {
-		return "" // its states come from host memory; or an object was received from another rank
+	if in.Phase == "optimizer" || in.passes(12, "_load_from_bytes", "distributed_c10d.py", "load_peft_weights") {
+		return "" // its states come from host memory; or an object was received from another rank; or adapters, which are small
 	}
 	if slices.ContainsFunc(in.Stack[max(0, len(in.Stack)-near):], call) ||
 		in.passes(12, "torch/serialization.py", "_cuda_deserialize", "default_restore_location", "optim/optimizer.py load_state_dict", "optim/optimizer.py __setstate__") {
