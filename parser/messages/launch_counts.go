@@ -117,8 +117,9 @@ func launchTrainers() []pattern.Pattern {
 		}
 	}
 	strategy := func(class, backend string) pattern.Pattern {
-		return markers{kind: "launch", source: "Lightning 2.x, fabric/strategies, pytorch/strategies; in the code that a log shows"}.line(
-			"launch.lightning_"+backend, parser.Fields{"backend": backend}, `\b`+class+`\(`, []string{class + "("}, "    strategy = "+class+"(stage=3)")
+		return markers{kind: "launch", source: "Lightning 2.x, fabric/strategies, pytorch/strategies; in the code or the configuration that a log shows"}.line(
+			"launch.lightning_"+backend, parser.Fields{"backend": backend}, `\b`+class+`\(|\bclass_path: [\w.]{1,40}\.strategies\.`+class+`\s*$`,
+			[]string{class + "(", ".strategies." + class}, "    strategy = "+class+"(stage=3)", "    class_path: lightning.pytorch.strategies."+class)
 	}
 	return []pattern.Pattern{
 		environment("MULTI_GPU", "ddp"), environment("FSDP", "fsdp"), environment("DEEPSPEED", "deepspeed"),

@@ -323,7 +323,7 @@ var createsStates = when("the log stops where DeepSpeed creates the optimizer's 
 
 // readsIntoHost says that torch.load copies a file into host memory.
 var readsIntoHost = both(func(in *Input) string {
-	if in.passes(4, "torch/serialization.py", "torch.load(") || in.Phase == "checkpoint" && strings.Contains(in.Stage, "loading states from") { // accelerate
+	if in.passes(4, "torch/serialization.py", "torch.load(") || in.Phase == "checkpoint" && containsAny(in.Stage, []string{"loading states from", "restoring states from"}) { // accelerate, Lightning
 		return "a checkpoint is read into host RAM"
 	}
 	return ""
