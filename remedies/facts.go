@@ -178,7 +178,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return verdict{truthOf(!slices.Contains([]string{"torch", "lightning", "deepspeed"}, p.ID)), p.Name + " makes the optimizer"}
 		}},
-		"alone": {"FSDP is on, and one process runs", "several processes run, or FSDP is not on", func(ctx *Context, _ string) verdict {
+		"alone": {"FSDP is on, and one process runs though nobody asked for one", "several processes run, or one was asked for", func(ctx *Context, _ string) verdict {
+			if n, ok := ctx.gpus(); ok && n == 1 || ctx.is("world_size=1") || ctx.is("nproc=1") { // Composer's
+				return verdict{no, "one process was asked for"}
+			}
 			return read(ctx, "launch.alone", "FSDP is on, and one process runs")
 		}},
 		"merges":       {"adapters are merged into a model", "no adapters are merged", merges},

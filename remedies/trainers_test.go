@@ -63,8 +63,9 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 	}
 	sure := func(in *classifier.Incident) *classifier.Incident { in.Confidence = "high"; return in }
 	llama := counted(as(run("torch", "mixed_precision", "True", "use_peft", "False", "fsdp_cpu_offload", "False", "micro_batch_size", "4", "num_processes", "7"), "fsdp", "", ""), 68_976_648_192, 0)
-	alone := run("torch", "micro_batch", "8")
+	alone, asked := run("torch", "micro_batch", "8"), run("torch", "micro_batch", "8", "--world_size", "1")
 	alone.Gauges = append(alone.Gauges, reading("launch.alone", nil))
+	asked.Gauges = alone.Gauges
 	for _, c := range []struct {
 		name         string
 		run          *classifier.Run
@@ -133,6 +134,11 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 			gpu("init", .04, .03, 63.4, frames("/w/axolotl/cli/merge_lora.py|do_merge_lora|model = load_model(cfg)", "/x/peft/utils/save_and_load.py|load_peft_weights|adapters_weights = torch.load(")),
 			[]string{"gpu_memory_limit = 50GiB"},
 			[]string{"deepspeed set", "load_in_4bit set", "map_location set"},
+		},
+		{
+			"FSDP on one process that was asked for", asked, gpu("backward", .25, .19, 39.4, frames("/x/torch/_tensor.py|backward|torch.autograd.backward(")),
+			nil,
+			[]string{"torchrun set"},
 		},
 		{
 			"FSDP on one process", alone, gpu("backward", .25, .19, 39.4, frames("/x/torch/_tensor.py|backward|torch.autograd.backward(")),
