@@ -30,9 +30,10 @@ func engineLoads(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// merges reports whether a program failed that merges adapters into a model: axolotl's, LLaMA-Factory's, and PEFT's merge alone.
+// merges reports whether a program failed that merges adapters into a model: axolotl's, ms-swift's, LLaMA-Factory's, and PEFT's merge
+// alone.
 func merges(ctx *Context, _ string) verdict {
-	if ctx.passesThrough("axolotl/cli/merge_lora.py") || ctx.stackContains(80, "export_model", "merge_and_unload") {
+	if ctx.passesThrough("axolotl/cli/merge_lora.py", "/export/merge_lora.py") || ctx.stackContains(80, "export_model", "merge_and_unload") {
 		return verdict{yes, "adapters are merged into the model, and nothing is trained"}
 	}
 	return verdict{no, "no adapters are merged"}

@@ -136,6 +136,12 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 			[]string{"deepspeed set", "load_in_4bit set", "map_location set"},
 		},
 		{
+			"ms-swift's merge, too", of("swift", run("torch", "device_map", "cuda:0")),
+			gpu("init", .04, .03, 79.1, frames("/x/swift/llm/export/merge_lora.py|merge_lora|model, template = prepare_model_template(args)", "/x/peft/tuners/lora/layer.py|update_layer|self.lora_B[adapter_name] = nn.Linear(")),
+			[]string{"device_map = cpu"},
+			[]string{"NPROC_PER_NODE set"},
+		},
+		{
 			"FSDP on one process that was asked for", asked, gpu("backward", .25, .19, 39.4, frames("/x/torch/_tensor.py|backward|torch.autograd.backward(")),
 			nil,
 			[]string{"torchrun set"},
