@@ -242,7 +242,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 // usualStep returns the usual first step of a value that is not in the log, in words, or "" if there is none.
 func usualStep(ctx *Context, p *Parameter) string {
 	switch name, _, _ := strings.Cut(p.Next, "_"); {
-	case name == "halve", p.Next == "budget_tokens", p.Next == "budget_packed", p.Next == "budget_verl", p.Next == "prefill_chunk", p.Next == "prefill_tgi", p.Next == "bucket", p.Next == "fit_length", p.Next == "context":
+	case name == "halve", p.Next == "toward_default", p.Next == "budget_tokens", p.Next == "budget_packed", p.Next == "budget_verl", p.Next == "prefill_chunk", p.Next == "prefill_tgi", p.Next == "bucket", p.Next == "fit_length", p.Next == "context":
 		return "to half of what it is now"
 	case name == "quarter":
 		return "to a quarter of what it is now"

@@ -31,7 +31,7 @@ type paramQuery struct {
 var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 	return map[string]func(q *paramQuery) proposedValue{
 		"halve":               whole(halve),
-		"ubatch":              whole(ubatch),
+		"toward_default":      whole(towardDefault),
 		"halve_length":        whole(halveLength),
 		"sequences":           whole(fewerSequences),
 		"halve_size":          halveSize,
@@ -171,6 +171,14 @@ func halve(q *paramQuery, n int64) proposedValue {
 	raw := n >> min(k, 62)
 	to := max(raw, low)
 	return proposedValue{to: itoa(to), how: why + fmt.Sprintf("%d / %d = %d", n, int64(1)<<min(k, 62), raw) + clamped(raw, to, "the minimum")}
+}
+
+// towardDefault halves a bound, or takes the program's default where it is far lower: no sample may come near the bound.
+func towardDefault(q *paramQuery, n int64) proposedValue {
+	if d, ok := parseInt(q.p.Default); ok && d > 0 && n/4 >= d {
+		return proposedValue{to: itoa(d), how: "the program's default"}
+	}
+	return halve(q, n)
 }
 
 // halveSize halves a size. LMCache logs it with its unit and reads it without (lmcache/v1/config.py).

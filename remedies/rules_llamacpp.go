@@ -94,12 +94,3 @@ func fewerLayers(_ *paramQuery, n int64) proposedValue {
 	to := n - max(n/10, 1)
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d planned, a tenth less", n)}
 }
-
-// ubatch returns a larger physical batch to llama.cpp's default (common/common.h, n_ubatch), and halves a smaller one.
-func ubatch(q *paramQuery, n int64) proposedValue {
-	const usual = 512
-	if n > usual {
-		return proposedValue{to: itoa(usual), how: "the default"}
-	}
-	return halve(q, n)
-}

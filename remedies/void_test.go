@@ -208,6 +208,7 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		"AReaL, a schedule of zero bubbles":      {run("areal", "actor.archon.pp_schedule", "InterleavedZeroBubble"), gpuOOM("backward"), "areal.training.pipeline-schedule", "actor.archon.pp_schedule", "Interleaved1F1B"},
 		"OpenRLHF, a ring's samples":             {run("openrlhf", "rollout_batch_size", "512"), ring, "openrlhf.rollout-batch", "--rollout_batch_size", "256"},
 		"OpenRLHF, a ring over three GPUs":       {three, gpuOOM("backward"), "openrlhf.ring", "--ring_attn_size", "3"},
+		"LLaMA-Factory, 67 million pixels":       {run("llamafactory", "image_max_pixels", "67108864"), gpuOOM("backward"), "llamafactory.images", "image_max_pixels", "589824"},
 		"LLaMA-Factory, frames of a video":       {run("llamafactory", "video_maxlen", "64"), gpuOOM("backward"), "llamafactory.images", "video_maxlen", "32"},
 		"ms-swift, long samples":                 {run("swift"), gpuOOM("backward"), "ms-swift.sequence-parallel", "--sequence_parallel_size", "2"},
 		"ms-swift, long samples of Megatron":     {as(run("swift"), "megatron", "", ""), gpuOOM("backward"), "ms-swift.sequence-parallel", "--context_parallel_size", "2"},
