@@ -79,6 +79,11 @@ var samples = []struct {
 		[]string{"2-12 RuntimeError|CUDA out of memory. Tried|<module>>backward"},
 	},
 	{
+		"copied from Colab", "OutOfMemoryError                          Traceback (most recent call last)\n[<ipython-input-9-cc>](https://localhost:8080/#) in <cell line: 0>()\n----> 3     save(x)\n\n3 frames\n[/usr/lib/unsloth/save.py](https://localhost:8080/#) in _merge_lora(layer, name)\n--> 177             m = torch.max(w)\n\nOutOfMemoryError: CUDA out of memory",
+		"hfcocfcoF",
+		[]string{"1-9 OutOfMemoryError|CUDA out of memory|<cell line: 0>>_merge_lora"},
+	},
+	{
 		"IPython 8", "OutOfMemoryError                          Traceback (most recent call last)\nCell In[3], line 2\n      1 x = 1\n----> 2 fit(x)\n\nFile ~\\env\\lib\\x.py:104, in Model.fit(self, a, *b)\n    102 def f(\n   (...)\n--> 104     return g()\n    [... skipping hidden 1 frame]\n\nOutOfMemoryError: CUDA out of memory",
 		"hfccofccccoF",
 		[]string{"1-12 OutOfMemoryError|CUDA out of memory|>Model.fit"},

@@ -50,10 +50,14 @@ func parseNotebookFrame(body []byte) (f Frame, ok bool) {
 		return parseNotebookFile(rest)
 	}
 	i := bytes.Index(body, []byte(" in "))
-	if i < 0 || !isSourceName(body[:i]) {
+	if i < 0 {
 		return f, false
 	}
-	f = Frame{File: clip(body[:i], maxPath), Func: funcName(body[i+4:])}
+	name := unlinked(body[:i])
+	if !isSourceName(name) {
+		return f, false
+	}
+	f = Frame{File: clip(name, maxPath), Func: funcName(body[i+4:])}
 	rest := body[i+4+len(f.Func):]
 	return f, f.Func != "" && (len(rest) == 0 || rest[0] == '(' || rest[0] == ' ')
 }
@@ -70,6 +74,15 @@ func parseNotebookFile(b []byte) (f Frame, ok bool) {
 		return f, false
 	}
 	return Frame{File: clip(where[:colon], maxPath), Line: n, Func: funcName(fn)}, true
+}
+
+// unlinked strips what Colab writes around a file that is copied from it: `[/usr/lib/x.py](https://localhost:8080/#)`.
+func unlinked(b []byte) []byte {
+	name, target, linked := bytes.Cut(b, []byte("](https://localhost:"))
+	if rest, found := bytes.CutPrefix(name, []byte("[")); linked && found && bytes.HasSuffix(target, []byte(")")) {
+		return rest
+	}
+	return b
 }
 
 // isSourceName reports whether a frame of IPython 7 begins with a file or a cell.
