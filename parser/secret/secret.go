@@ -286,13 +286,30 @@ func nameLength(text string) int {
 	return n
 }
 
-// value returns the bounds of the value at or after at. A quoted value ends at the same quote, others at white space
-// or a separator.
+// indent returns the length of the end of a line, as it is or escaped, and of the blanks before the value on the next line. It is 0
+// if there is another setting, or no indented line.
+func indent(text string) int {
+	rest, ok := strings.CutPrefix(text, "\n")
+	if !ok {
+		if rest, ok = strings.CutPrefix(strings.TrimLeft(text, `\`), "n"); !ok || text[0] != '\\' {
+			return 0
+		}
+	}
+	next := strings.TrimLeft(rest, " ")
+	if n := nameLength(next); next == rest || n < len(next) && strings.IndexByte(":=", next[n]) >= 0 {
+		return 0
+	}
+	return len(text) - len(next)
+}
+
+// value returns the bounds of the value at or after at, maybe on the next line. A quoted value ends at the same quote, others at
+// white space or a separator.
 func value(text string, at int) (lo, hi int) {
 	lo = at
 	for lo < len(text) && lo-at < maxBlanks && (text[lo] == ' ' || text[lo] == '\t') {
 		lo++
 	}
+	lo += indent(text[lo:])
 	if n := nameLength(text[lo:]); lo+n+1 < len(text) && strings.IndexByte("([", text[lo+n]) >= 0 && isQuote(text[lo+n+1]) { // Some("x"), ['x']
 		lo += n + 1
 	}
@@ -336,17 +353,23 @@ func isValue(name, between, value string) bool {
 	if !password && strings.Trim(value, digits+".-") == "" {
 		return false
 	}
-	if strings.HasSuffix(between, ": ") && !strings.ContainsAny(between, `"'`) {
+	sentence := strings.HasSuffix(between, ": ") || strings.HasPrefix(between, ":") && strings.ContainsAny(between, "\n\\")
+	if sentence && !strings.ContainsAny(between, `"'`) {
 		return password || !isQuantity(value) && len(value) >= 8 && strings.ContainsAny(value, digits)
 	}
 	return true
 }
 
-// isIssued reports whether a value has the form of an issued key: one run of letters and digits, or a UUID.
+// isIssued reports whether a value has the form of an issued key: one run of letters and digits, a UUID, or 32 bytes in Base64.
 func isIssued(value string) bool {
-	const least, uuid = 24, 36
-	run := len(value) >= least && strings.IndexFunc(value, func(r rune) bool { return r >= utf8.RuneSelf || !isAlnum(byte(r)) }) < 0
-	return run && hasDigit(value) || len(value) == uuid && hasUUID(value)
+	const least, uuid, base64 = 24, 36, 44
+	return len(value) >= least && hasDigit(value) && isRun(value) || len(value) == uuid && hasUUID(value) ||
+		len(value) == base64 && value[base64-1] == '=' && isRandom(value) && isRun(strings.NewReplacer("+", "", "/", "", "-", "", "_", "", "=", "").Replace(value))
+}
+
+// isRun reports whether a text has nothing but letters and digits.
+func isRun(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r >= utf8.RuneSelf || !isAlnum(byte(r)) }) < 0
 }
 
 // isVariable reports whether a value is a shell variable.

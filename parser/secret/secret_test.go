@@ -91,6 +91,9 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		`{"msg": "Namespace(password=\"%\")", "n": 1}`, `{"a": "{\"b\": \"{\\\"password\\\": \\\"%\\\"}\"}"}`, `{"cmd": "mysql -p\"%\" x"}`, `["sh", "-c", "mysql -p'%' x"]`, `['wpa_passphrase', 'ssid', "%"]`,
 		`[\"http\", \"-a\", \"me:%\", \"GET\"]`, "['sc.exe', 'config', 'svc', 'password=', '%']", "['htpasswd', '-cb', 'f', 'me', '%']", "{'line': '+ htpasswd -cb f me %', 'n': 1}",
 		"https://x/k?q-ak=A&q-signature=%", "--cli [\"redis-server\", \"--requirepass\", \"%\"]", "C: AUTH PLAIN AG1lAFRy%==",
+		"API key set to %", "your secret key is '%'.", "Logged in with the key %", `{"msg": "access token (%) has expired\n"}`, "using token %", "Invalid API key: %", "using access key me and secret %",
+		"def f(self, api_key: str = '%', n: int = 1)", "hf_token: Optional[str] = '%'", `"password:\n    %\n"`, "{\n  \"password\":\n    \"%\"\n}", "me:{SHA}x%x%x%=", "+ echo % | wandb login",
+		`{"cmd": "aws configure set aws_secret_access_key %\n"}`,
 	} {
 		const password = "Tr0ub4dor"
 		got := secret.Stable(strings.ReplaceAll(line, "%", password))
@@ -102,6 +105,7 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"+ heroku auth:token " + hex40, "Incorrect API key provided: " + hex40[:32] + ".", "-Dsonar.login=" + hex40,
 		alnum[:20] + "/" + alnum[4:24] + "+" + alnum[10:32], "sessionid=" + hex40[:32] + "; Path=/",
 		"COMET INFO: api key " + alnum, "https://conda.anaconda.org/t/x-" + hex40 + "/ch", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ",
+		"key: " + alnum[:35] + "/" + alnum[:7] + "=", "MII" + "EvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB" + alnum[:16], "aB3dE6gH/mK2mNpQ+sTvW4yZbCdFhJ/wQz7Lr+Xt",
 	} {
 		got := secret.Stable(line)
 		assert.Contains(t, got, secret.Mask)
@@ -191,6 +195,9 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		`    password string`,
 		`['a', 'b', "c"] {"a": ["x", "y"], "b": "\"z\""}`,
 		`send "a b\r"`,
+		"using token ids 151643 and token 0x7f3a2b1c9d0e, loss per token 12345678, next token layer12output, the secret length", "using API keys of 40 characters; API key must be 40 characters long, yours was 36",
+		"using token-level rewards2, token model3.layers2: logged in with key prompt", "def f(pad_token: str = '<pad>', sort_key: str = 'a1', n: int = 5, name: str = 'x')",
+		"password:\n    user: me", "lease ID=21f90e3920da0919472c7a0dadff88b59ad01b96a20e93b508588823, /data/Users/JohnDoe/Projects/Qwen2VL/RunA1B2/Checkpoints",
 	} {
 		assert.Equal(t, text, secret.Text(text))
 	}

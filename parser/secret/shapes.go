@@ -81,11 +81,17 @@ var shapes = slices.Concat([]shape{
 		`reset-admin-password|(?:add-)?authtoken|net use [^\s"']+(?: [^\s"']+)* /user:[^\s"']+|net use (?:\w: )?\\\\\S+|net user \w+|pulumi config set --secret \S+|poetry config http-basic\.\S+ \S+|mkpasswd(?: -\w \S+)*|bindpw|requirepass|masterauth)["']* ["']?([^\s=/"'(-][^\s="']*)(?:[\s"']|$)`)},
 	{need: "assword |ASSWORD |ass phrase:|assphrase ", re: lazyre.New(`(?i)\bpass(?:word| ?phrase)(?:(?: is generated)? for(?: key)? (?:'[^']*'|"[^"]*"|[^\s:]+))?:\s+["']?([^\s"'(<\[{][^\s"']{3,})`)},
 	{need: "assword |ASSWORD |assword\t|assphrase ", re: lazyre.New(`(?i)\bpass(?:word|phrase)(?:\s+(?:for(?: user)? \S+|is|was|has been|set|changed|reset|to))*:?\s+["']?([^\s"'<>|]{6,})`), ok: hasLetterAndDigit},
-	{need: "oken |OKEN |api key|API key|apiKey |ecret |auth |login ", re: lazyre.New(`(?i)\b(?:token|api[ -]?key|secret|auth|login)(?: is| provided)?:?\s+["']?([^\s"'<>|\\.]{16,})`), ok: isIssued},
+	{need: "oken |OKEN |auth |login ", re: lazyre.New(`(?i)\b(?:token|auth|login)` + announced), ok: isAnnounced},
+	{
+		need: "PI key|pi key|PI Key|piKey |ccess key|ccess token|uth token|PI token|earer token|ecret |ogged in|ogging in", re: lazyre.New(`(?i)\b(?:(?:api|access|secret)[ -]?key|(?:api|access|auth|bearer) token|secret|logg(?:ed|ging) in [^.:;\n]*?\bkey)` + announced),
+		ok: func(s string) bool { return isIssued(s) || isRun(s) && hasLetterAndDigit(s) },
+	},
+	{need: "str", near: "=", named: true, re: lazyre.New(`\b(\w+): [\w.|\[\] ]*\b(?:str|SecretStr)\b[\w.|\[\] ]*=\s*["']([^"']+)`)}, // a parameter with its type
+	{need: "SHA", re: lazyre.New(`\{S?SHA\d*\}([A-Za-z0-9+/]{20,}={0,2})`)},                                                         // Apache's .htpasswd, LDAP
 	{need: "密|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
 	{need: "value=|value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?[\s,]*["']?<?value["']?\s*[=:>]\s*["']?([^\s"',}<]+)`)},
 	{need: "value=|value:|value\"|value'", re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?name["']?\s*[=:]\s*["']\w*(?:PASSWORD|TOKEN|SECRET|_KEY)\b`)},
-	{need: " set |set -|setx |setenv |modify ", named: true, re: lazyre.New(`\b(?:set|setx|setenv|modify)\b[^|;&\n]*?\s(\w[\w.-]*(?i:key|token|secret|pass|password))\s+(?:--body[ =]|-b)?["']?([^\s=|"'-][^\s=|"']*)["']?(?:\s|$)`)},
+	{need: " set |set -|setx |setenv |modify ", named: true, re: lazyre.New(`\b(?:set|setx|setenv|modify)\b[^|;&\n]*?\s(\w[\w.-]*(?i:key|token|secret|pass|password))\s+(?:--body[ =]|-b)?["']?([^\s=|"'\\-][^\s=|"'\\]*)(?:[\s"'\\]|$)`)},
 	{need: "To-SecureString", re: lazyre.New(`ConvertTo-SecureString\W+(?:String\W+)?([^\s"']+)`)},
 	{need: "ENV ", named: true, re: lazyre.New(`\bENV\s+(\w+)\s+(\S+)`)},
 }, options(
@@ -96,8 +102,11 @@ var shapes = slices.Concat([]shape{
 	"-b", "curl", "--pass", "curl redis-cli", "-u", "curl", "--user", "curl", "-U", "curl smbclient", "--proxy-user", "curl", "-A", `snmp\w+`, "-X", `snmp\w+`, "-c", `snmp\w+`, "-t", "glab", "--value", "keyvault put-parameter",
 ))
 
+// announced matches a credential behind the word of a sentence that names it, up to the end of a word.
+const announced = "(?:\\s+(?:is|was|has been|set|changed|to|provided|found|value))*:?\\s+[(\"'`]*([^\\s\"'`<>|\\\\.,;:()]{8,})(?:\\.?[\\s\"'`\\\\,;:!?)]|\\.?$)"
+
 // fromInput are programs, and options of programs, that read a password from standard input.
-const fromInput = `(?:\bsudo\b[^|\n]*\s-\w*S\b|--password-stdin|passwd\s+--stdin|--with-token|--passphrase-fd|\b(?:chpasswd|kinit|ssh-add|su|password_stdin|gcloud secrets|cryptsetup|vncpasswd|openconnect)\b)`
+const fromInput = `(?:\bsudo\b[^|\n]*\s-\w*S\b|--password-stdin|passwd\s+--stdin|--with-token|--passphrase-fd|\b(?:chpasswd|kinit|wandb login|ssh-add|su|password_stdin|gcloud secrets|cryptsetup|vncpasswd|openconnect)\b)`
 
 // options returns shapes for a flag and the programs whose credential it takes, attached, behind a colon or as the next argument. A
 // short number is a port.
@@ -138,7 +147,7 @@ var issued = [...]struct {
 }{
 	{plain, 10, false, "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_"},
 	{plain, 12, false, "LTAI FLWSECK_TEST-"},
-	{plain, 16, false, "AKIA ASIA ABIA ACCA A3T sm_pat_ sm_aat_ sm_sat_"},
+	{plain, 16, false, "endr+ AKIA ASIA ABIA ACCA A3T sm_pat_ sm_aat_ sm_sat_"},
 	{plain, 19, false, "NRJS-"},
 	{plain, 20, false, "whsec_ gsk_ fw_ KGAT_ ak- as- NRAK- bedrock-api-key-"},
 	{plain, 24, false, "hf_ api_org_"},
@@ -150,14 +159,14 @@ var issued = [...]struct {
 	{plain, 38, false, "4b1d"},
 	{plain, 40, false, "rubygems_ dop_v1_ doo_v1_ dor_v1_ pul- ntn_ secret_ dp.pt. sbp_ shippo_live_ shippo_test_ e2b_ dtn_ AKLT"},
 	{plain, 50, false, "EZAK EZTK AGE-SECRET-KEY-1"},
-	{plain, 55, false, "cmVmd"},
+	{plain, 55, false, "cmVmd GOOG1"},
 	{plain, 60, false, "AKCp rdme_ CLOJARS_ s-s4t2ud- s-s4t2af- EAAC EAAM"},
 	{any64, 20, false, "b3BlbnNzaC1rZXk"}, // a private key of OpenSSH, without its first line
-	{wordy, 8, false, "xoxa- xoxb- xoxe- xoxo- xoxp- xoxr- xoxs-"},
+	{wordy, 8, false, "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs-"},
 	{wordy, 20, false, "github_pat_ gldt- glptt- glcbt- glft- glffct- glimt- glsoat- glagent- gloas- GR1348941 dckr_pat_ dckr_oat_"},
 	{wordy, 20, true, "pypi-AgE wandb_v1_ nvapi- sk- tgp_v1_ lsv2_ pcsk_ tvly- GOCSPX- xapp- hvs. hvb. NRII- tskey- " +
 		"sq0atp- sb_secret_ FLWSECK EAAA"},
-	{wordy, 36, true, "ms- access-sandbox- access-development- access-production-"},
+	{wordy, 36, true, "ms- pat-na1- pat-eu1- access-sandbox- access-development- access-production-"},
 	{wordy, 30, true, "AIza 1//0 glsa_ figd_"},
 	{wordy, 35, true, "AQVN"},
 	{wordy, 40, true, "pa- xkeysib- HRKU-AA PMAK- fo1_ sha256~ sgp_ tk-us- v1.0- dnkey-"},
@@ -168,7 +177,7 @@ var issued = [...]struct {
 	{dots, 60, true, "fio-u-"},
 	{dots, 80, true, "t1.9eu sl."},
 	{any64, 30, true, "pscale_tkn_ pscale_oauth_ pscale_pw_ glc_ sntrys_ ZXlK"},
-	{any64, 40, true, "ops_eyJ fm1a_ fm1r_ fm2_ bce-v3/"},
+	{any64, 40, true, "MII ops_eyJ fm1a_ fm1r_ fm2_ bce-v3/"},
 	{any64, 60, true, "ABSK IQoJb3JpZ2lu"},
 }
 
@@ -233,7 +242,8 @@ func wordBegins(text string, i int) bool {
 // minRandom is the length of a run of letters and digits that can be told from words.
 const minRandom = 27
 
-// minParts is the same for all such parts of a run together, such as a line of a private key.
+// minParts is the same for all such parts of a run together, such as a line of a private key, and for a word of Base64, such as a
+// secret key of AWS, which has 40 characters.
 const minParts = 40
 
 // zhipu is the length of the first part of Zhipu's keys, with its point.
@@ -266,7 +276,9 @@ func randomIn(text string) (spans []span) {
 		if i < len(text) && strings.IndexByte(any64, text[i]) >= 0 {
 			continue
 		}
-		if found {
+		if isBase64Key(text[word:i]) {
+			spans = append(spans, span{word, i})
+		} else if found {
 			spans = append(spans, span{parts[0].lo, parts[len(parts)-1].hi})
 		}
 		parts, word, found, sum = parts[:0], begin, false, 0
@@ -274,9 +286,31 @@ func randomIn(text string) (spans []span) {
 	return spans
 }
 
+// isBase64Key reports whether a word is key material in Base64. A path of letters and slashes changes class less often.
+func isBase64Key(word string) bool {
+	word = strings.TrimRight(word, "=")
+	if len(word) < minParts || strings.HasPrefix(word, "eyJ") || strings.ContainsAny(word, "_-.=") {
+		return false
+	}
+	word = strings.NewReplacer("+", "", "/", "").Replace(word)
+	changes, numbers := classes(word)
+	hexadecimal := strings.Map(func(r rune) rune {
+		if r >= 'g' || r >= 'A' && r <= 'Z' {
+			return -1
+		}
+		return r
+	}, word)
+	return isRandom(word) && numbers > 1 && changes*100 >= len(word)*40 && len(hexadecimal)*2 < len(word)
+}
+
 // isKeyMaterial reports whether letters and digits are drawn at random, for [randomIn]. A name of short words has one number at most.
 func isKeyMaterial(run string) bool {
-	changes, numbers := 0, 0
+	changes, numbers := classes(run)
+	return isRandom(run) && strings.ToUpper(run) != run && numbers > 1 && changes*100 >= len(run)*45
+}
+
+// classes returns how many characters are of another class than the one before, and how many numbers follow a letter.
+func classes(run string) (changes, numbers int) {
 	for i := 1; i < len(run); i++ {
 		if ascii.IsUpper(run[i]) != ascii.IsUpper(run[i-1]) || ascii.IsDigit(run[i]) != ascii.IsDigit(run[i-1]) {
 			changes++
@@ -285,7 +319,13 @@ func isKeyMaterial(run string) bool {
 			numbers++
 		}
 	}
-	return isRandom(run) && strings.ToUpper(run) != run && numbers > 1 && changes*100 >= len(run)*45
+	return changes, numbers
+}
+
+// isAnnounced reports whether a word behind "token", which may be one of a model, is a credential: letters and digits drawn at random.
+func isAnnounced(word string) bool {
+	changes, numbers := classes(word)
+	return isIssued(word) || isRun(word) && !strings.HasPrefix(word, "0x") && (numbers > 1 || numbers > 0 && changes*100 >= len(word)*45)
 }
 
 func isAlnum(c byte) bool { return c != '_' && ascii.IsWord(c) }
