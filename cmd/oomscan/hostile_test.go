@@ -311,4 +311,11 @@ slurmstepd: error: *** JOB 12 ON %[1]s CANCELLED AT 2026-01-01T00:00:00 DUE TO T
 		_, out, _ := call(t, nil, "--each", "--all", "--full", "--format", format, dir)
 		assert.NotContains(t, string(out), hf, "%s: the name of a job", format)
 	}
+	config := write(t, "run.yaml", []byte("lr: 1\n api_key: "+hf+"\n"))
+	for _, args := range [][]string{{filepath.Join(dir, hf)}, {"--run-config", config, dir}, {"--job", hf + "x", "--each", dir}, {"--format", hf, dir}} {
+		status, _, errs := call(t, nil, args...)
+		assert.Equal(t, 2, status, "%q", args)
+		assert.Contains(t, string(errs), "***", "%q", args)
+		assert.NotContains(t, string(errs), hf, "%q", args)
+	}
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"time"
 	"unicode"
+
+	"oomscan/parser/secret"
 )
 
 // Exit statuses.
@@ -37,14 +39,15 @@ func (p problem) Error() string {
 	return spoken(p.where) + ": " + p.what
 }
 
-// complain writes an error as every message of this program is written: `oomscan: WHERE: WHAT`, then a hint.
+// complain writes an error as every message of this program is written: `oomscan: WHERE: WHAT`, then a hint. Credentials are masked:
+// names of files and a quoted configuration may hold some, and what is written here is collected.
 func complain(w io.Writer, err error) {
 	text := "oomscan: " + err.Error()
 	var p problem
 	if errors.As(err, &p) && p.hint != "" {
 		text += "\nhint: " + p.hint
 	}
-	for line := range strings.SplitSeq(text, "\n") {
+	for line := range strings.SplitSeq(secret.Stable(text), "\n") {
 		fmt.Fprintln(w, printable(line))
 	}
 }
