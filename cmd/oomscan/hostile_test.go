@@ -311,6 +311,12 @@ slurmstepd: error: *** JOB 12 ON %[1]s CANCELLED AT 2026-01-01T00:00:00 DUE TO T
 		_, out, _ := call(t, nil, "--each", "--all", "--full", "--format", format, dir)
 		assert.NotContains(t, string(out), hf, "%s: the name of a job", format)
 	}
+	pages := t.TempDir() + "/"
+	call(t, nil, "--each", "--all", "--format", "html", "-o", pages, dir)
+	assert.NoFileExists(t, pages+hf+".log.html")
+	index, err := os.ReadFile(pages + "index.html")
+	require.NoError(t, err)
+	assert.NotContains(t, string(index), hf)
 	config := write(t, "run.yaml", []byte("lr: 1\n api_key: "+hf+"\n"))
 	for _, args := range [][]string{{filepath.Join(dir, hf)}, {"--run-config", config, dir}, {"--job", hf + "x", "--each", dir}, {"--format", hf, dir}} {
 		status, _, errs := call(t, nil, args...)

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"oomscan/cmd/oomscan/internal/report"
+	"oomscan/parser/secret"
 )
 
 // folder is where -o DIR/ writes a report a job.
@@ -37,18 +38,18 @@ func (o *options) newFolder(s Streams) (*folder, error) {
 
 // write writes the report of a job into a file that is named after it.
 func (f *folder) write(j *report.Job) error {
-	name := f.name(j.Name)
+	name := f.name(secret.Text(j.Name))
 	f.pages[j.Name] = name
 	path := filepath.Join(f.dir, name)
 	out, err := os.Create(path)
 	if err != nil {
-		return problem{where: path, what: "cannot be written: " + cause(err)}
+		return problem{where: path, what: "cannot be written: " + cause(err), hint: "choose another folder with -o"}
 	}
 	r := formats()[f.format].reporter(report.Output{Writer: out})
 	alone := report.Job{Report: j.Report}
 	err = errors.Join(r.Begin(&report.Answer{Version: f.version}), r.Job(&alone), r.End(), out.Close())
 	if err != nil {
-		return problem{where: path, what: "cannot be written: " + cause(err)}
+		return problem{where: path, what: "cannot be written: " + cause(err), hint: "choose another folder with -o"}
 	}
 	return nil
 }
@@ -88,7 +89,7 @@ func (f *folder) done(a *report.Answer) error {
 			err = errors.Join(r.Begin(&index), r.End(), out.Close())
 		}
 		if err != nil {
-			return problem{where: path, what: "cannot be written: " + cause(err)}
+			return problem{where: path, what: "cannot be written: " + cause(err), hint: "choose another folder with -o"}
 		}
 	}
 	word := "reports"

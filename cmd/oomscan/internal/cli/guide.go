@@ -101,7 +101,7 @@ func (o *guideOptions) guide(args []string, s Streams) (status int, err error) {
 	}
 	defer func() {
 		if e := done(); err == nil && e != nil {
-			err = problem{where: o.output, what: "cannot be written: " + cause(e)}
+			err = problem{where: o.output, what: "cannot be written: " + cause(e), hint: "choose another file with -o"}
 		}
 	}()
 	page, found, err := o.page(args, q)

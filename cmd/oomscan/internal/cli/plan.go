@@ -111,7 +111,7 @@ func (o *planOptions) plan(paths []string, s Streams) (err error) {
 	}
 	defer func() {
 		if e := done(); err == nil && e != nil {
-			err = problem{where: o.output, what: "cannot be written: " + cause(e)}
+			err = problem{where: o.output, what: "cannot be written: " + cause(e), hint: "choose another file with -o"}
 		}
 	}()
 	return report.PlanFormats()[o.format](out, page, o.style(s))
