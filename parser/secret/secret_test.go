@@ -224,7 +224,7 @@ func BenchmarkTextOfAnErrorMessage(b *testing.B) {
 // TestTimeIsLinear masks long runs of prefixes of credentials.
 func TestTimeIsLinear(t *testing.T) {
 	t.Parallel()
-	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key ", `\`, "['a', ", `["`} {
+	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key ", `\`, "['a', ", `["`, "logged in ", "token is ", "x: str[", "password:\n "} {
 		begin := time.Now()
 		secret.Stable(strings.Repeat(unit, 40_000/len(unit)))
 		assert.Less(t, time.Since(begin), 2*time.Second, unit)
