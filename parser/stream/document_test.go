@@ -85,6 +85,31 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 	}
 }
 
+// TestABlockThatIsNearlyAllIsALog reads literal blocks of reStructuredText.
+func TestABlockThatIsNearlyAllIsALog(t *testing.T) {
+	t.Parallel()
+	const kill = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
+	const log = "    2026-03-01 09:00:00 INFO epoch 1 step 1/9 loss 2.3\n    Traceback (most recent call last):\n      File \"/x/train.py\", line 8, in f\n        y()\n" +
+		"    torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.00 GiB is free.\n"
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"a ticket":                {"My job died::\n\n" + log, false},
+		"the output of a cell":    {".. code:: ipython3\n\n    train()\n\n.. parsed-literal::\n\n" + log, false},
+		"with thanks":             {"My job died::\n\n" + log + "\nWhat can I do?\nThanks\n", false},
+		"a page":                  {"Memory\n======\n\nIf it dies you see::\n\n" + log, true},
+		"a section of a page":     {strings.Repeat("Some more words.\n", maxWords) + "It says::\n\n" + log, true},
+		"above more of a page":    {"It says::\n\n" + log + strings.Repeat("Some more words.\n\n", maxWords+1), true},
+		"without a time or steps": {"It says::\n\n" + log[strings.IndexByte(log, '\n')+1:], true},
+		"a kill among steps":      {"It says::\n\n" + strings.Repeat(log[:strings.IndexByte(log, '\n')+1], logSigns) + "    " + kill, false},
+		"a kill alone":            {"It says::\n\n    " + kill, true},
+	} {
+		at, _ := eventLines(t, c.log, true)
+		assert.Equal(t, c.quoted, len(at) == 0, name)
+	}
+}
+
 // TestAReasonIsBelievedWithWhatTheKubeletTellsBesideIt reads the end of a container in JSON, in sources and in the heads of pages.
 func TestAReasonIsBelievedWithWhatTheKubeletTellsBesideIt(t *testing.T) {
 	t.Parallel()

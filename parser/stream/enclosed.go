@@ -87,22 +87,58 @@ func hasOdd(line []byte) bool {
 var titled = lazyre.New(`^[ \t]*<[A-Z]\w{1,40} [^<>]*\b(?:title|label|summary)="[^<>]*>$`)
 
 // inIndented reports whether an event stands in a titled element of a page, or in a literal block of reStructuredText: a paragraph ends in
-// two colons, and behind an empty line the block is indented.
-func (r *Reader) inIndented(at int) bool {
-	indent, empty := indentOf(r.buf[at:]), false
+// two colons, and behind an empty line the block is indented. A ticket may be saved that has little more than a log in such a block: then
+// it is for what follows to show whether the block is quoted.
+func (r *Reader) inIndented(e *parser.Event, at int) bool {
+	indent, empty, signs := indentOf(r.buf[at:]), false, 0
 	if indent == 0 {
 		return false
 	}
 	for line := range r.above(at) {
 		if len(line) == 0 {
 			empty = true
-		} else if indentOf(line) < indent {
-			return empty && bytes.HasSuffix(line, []byte("::")) || titled().Match(line)
-		} else {
-			empty = false
+			continue
 		}
+		if indentOf(line) >= indent {
+			empty = false
+			if hasClock(line) || mayCount(line) && counts(line) {
+				signs++
+			}
+			continue
+		}
+		if !empty || !bytes.HasSuffix(line, []byte("::")) {
+			return titled().Match(line)
+		}
+		if isLog := signs >= logSigns || signs > 0 && isWhole(e); !isLog || r.inPage(line) {
+			return true
+		}
+		r.block = indent
+		return false
 	}
 	return false
+}
+
+// logSigns is how many lines with a time or a count of steps make a log without a whole report.
+const logSigns = 3
+
+// pageMark is a line as only pages of reStructuredText have it: below a title, a label, a directive of the page, or a reference.
+var pageMark = lazyre.New("^(?:[=\\-~^\"#*+]{4,}\\s*$|\\.\\. (?:_|toctree|contents|currentmodule|module|meta|include|highlight)|.*:(?:ref|doc|class|func|mod|meth|attr|option|file):`)")
+
+// inPage reports whether the text up to a line that opens a block is more than a few words about a log.
+func (r *Reader) inPage(opens []byte) bool {
+	words := 0
+	for line := range bytes.Lines(r.buf[:r.done]) {
+		if line = bytes.TrimRight(line, " \t\r\n"); len(line) == 0 {
+			continue
+		}
+		if words++; words > maxWords || pageMark().Match(line) {
+			return true
+		}
+		if bytes.Equal(line, opens) {
+			return r.base > 0
+		}
+	}
+	return true
 }
 
 // indentOf is how many blanks and tabs a line begins with.
@@ -214,5 +250,5 @@ func (r *Reader) isEnclosed(e *parser.Event) bool {
 	if r.long != nil || !ok || !r.mayLookBack(enclosedBytes) {
 		return false
 	}
-	return r.inLiteral(at) || r.inIndented(at) || r.inMember(at) || r.inFrontMatter(at) || r.isMadeUp(e, at)
+	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inFrontMatter(at) || r.isMadeUp(e, at)
 }

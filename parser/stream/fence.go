@@ -13,7 +13,8 @@ import (
 // A run may print the log of another one in a Markdown fence or a script's here-document. What failed in a fence is quoted if the
 // counter that stood before the block counts on behind it, if a run begins there and counts up, if links around it show a document
 // of a repository, or if it stands in a manual (see manual.go). People save such blocks too: then it happened. Nobody saves a
-// here-document around a log, so one that closes quotes all that it holds.
+// here-document around a log, so one that closes quotes all that it holds. An indented block (see [Reader.inIndented]) is quoted if more
+// than a few words stand behind it.
 
 // fenceOpens is the line that opens a block. Its groups close it: of a fence, a here-document, an element as in prompts and in what agents
 // print, what a heading begins, and a block of LaTeX or Org.
@@ -44,6 +45,8 @@ type fence struct {
 	bare     bool     // its first line names no writer, so it may hold the lines of any
 	document bool     // with links of its own, or headings of HTML
 	html     bool     // of HTML, where only <pre> quotes: other elements divide the document
+	indent   int      // of all lines of the block, where nothing else closes it
+	below    int      // lines with text behind such a block
 	from, to int      // the lines that open and close the block
 	of, n    string   // what the run counted last before the first event in a block, or counts behind it
 	begun    int      // how often it counted behind the block, where it had not before
@@ -70,6 +73,12 @@ func hasFence(text []byte) bool {
 
 // read follows a line and reports whether it shows that the blocks before it are quoted.
 func (f *fence) read(line int, raw []byte) (quotes bool) {
+	if f.indent > 0 {
+		if len(bytes.TrimSpace(raw)) > 0 && indentOf(raw) < f.indent {
+			f.below++
+		}
+		return f.below > maxWords
+	}
 	f.prose.read(raw, f.end == "")
 	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end))
 	if (f.end == "" || strings.HasPrefix(f.end, "</")) && bytes.Contains(raw, []byte("</h")) && htmlHeading().Match(raw) {
@@ -177,6 +186,10 @@ func (r *Reader) mayLookBack(n int) bool {
 
 // findFence makes an event wait that stands in a block. Only the text before it and its own line are searched for one.
 func (r *Reader) findFence(e *parser.Event) {
+	if r.fence.until == 0 && r.block > 0 {
+		r.fence = fence{stream: e.Header.Stream, bare: true, end: "::", from: 1, indent: r.block, until: r.line + watchLines}
+	}
+	r.block = 0
 	before := r.buf[max(0, r.done-behind):r.done]
 	if r.fence.until > 0 || r.long != nil || e.Role == parser.Context || !r.mayLookBack(len(before)) {
 		return
