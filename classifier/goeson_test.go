@@ -80,6 +80,19 @@ var trainerSteps = map[string]string{
 	"StyleGAN":                  "tick #     kimg 40.0     time 5m 12s       sec/tick 75.1    sec/kimg 18.7\n",
 	"Marian":                    "[2021-06-01 10:00:00] Ep. 1 : Up. # : Sen. 64,000 : Cost 7.51230000 : Time 5.12s : 12012.12 words/s\n",
 	"LightGBM":                  "[#]\tvalid_0's l2: 0.21230\n",
+	"CatBoost":                  "#:\tlearn: 0.6912312\ttest: 0.6911231\tbest: 0.6911231 (#)\ttotal: 1.2s\tremaining: 10.1s\n",
+	"darknet":                   "\n #: 2.345678, 2.456789 avg loss, 0.001000 rate, 3.456789 seconds, #00 images, 12.312312 hours left\nLoaded: 0.000051 seconds\n",
+	"WeNet":                     "2021-06-01 10:00:00,123 DEBUG TRAIN Batch 0/# loss 12.312312 loss_att 10.123 loss_ctc 13.123 lr 0.00001231 rank 0\n",
+	"WeNet 3":                   "2024-06-01 10:00:00,123 DEBUG TRAIN | steps/sec 1.231| Batch 0/# loss 12.312312 acc 0.1231 lr 1.2312e-05 grad_norm 3.123123 rank 0\n",
+	"nnU-Net":                   "2024-06-01 10:00:00.123456: Epoch # \n2024-06-01 10:00:00.223456: Current learning rate: 0.00991 \n2024-06-01 10:00:00.323456: train_loss -0.4123 \n",
+	"nnU-Net 1":                 "2021-06-01 10:00:00.123456: \nepoch:  # \n2021-06-01 10:00:00.223456: train loss : -0.4123 \n",
+	"sockeye":                   "[2021-06-01:10:00:00:INFO:sockeye.training:speedometer] E=0 B=#\ts/sec=1231.12\ttok/sec=20123.12\tu/sec=1.23\tppl=123.12\n",
+	"sockeye 1":                 "[INFO:sockeye.training] Epoch[0] Batch [#]\tSpeed: 1231.12 samples/sec 20123.12 tokens/sec 1.23 updates/sec\tperplexity=123.123123\n",
+	"VITS":                      "INFO:ljs_base:Train Epoch: 1 [#%]\nINFO:ljs_base:[2.1231, 2.3123, 3.1231, 20.123, 1.2312, 1.1231, 4, 0.0002]\n",
+	"GluonTS":                   "100%|██████████| 50/50 [00:03<00:00, 15.24it/s, epoch=#/900, avg_epoch_loss=5.12]\n",
+	"Ray Train":                 "Training finished iteration # at 2024-06-01 10:00:00. Total running time: 1min 2s\n╭─────────────────────╮\n│ Training result     │\n├─────────────────────┤\n│ loss       0.61231  │\n╰─────────────────────╯\n",
+	"vLLM":                      "INFO 06-01 10:00:00 [loggers.py:116] Engine 000: Avg prompt throughput: 123.4 tokens/s, Avg generation throughput: 1256.7 tokens/s, Running: 3 reqs, Waiting: 0 reqs, GPU KV cache usage: 1.2%, Prefix cache hit rate: 0.0%\n",
+	"SGLang":                    "[2025-06-01 10:00:00] Decode batch. #running-req: 3, #token: 1234, token usage: 0.02, cuda graph: True, gen throughput (token/s): 65.75, #queue-req: 0\n",
 	"PEFT's examples":           "epoch=# train_ppl=tensor(2.31) train_epoch_loss=tensor(0.83)\n",
 	"a loop of the user's own":  "[Epoch 3] [Batch #/900] [D loss: 0.4121] [G loss: 1.2031]\n",
 }
@@ -130,6 +143,8 @@ func TestWhatOthersPrintBehindAFailureIsNoRecovery(t *testing.T) {
 		"a request that is retried":         died + "urllib3: Retrying (Retry(total=2)) after connection broken\nRetrying in 5 seconds\n",
 		"a batch that a library skips":      died + "INFO dataset: skipping batch of 3 corrupt files\n",
 		"advice on the batch size":          died + "hint: reduce the batch size to 4 and try again\n",
+		"an engine that is idle":            worker + strings.Repeat("INFO 06-01 10:00:00 [loggers.py:116] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 0.0 tokens/s, Running: 0 reqs, Waiting: 0 reqs\n", 9),
+		"another process's engine":          worker + strings.Repeat("(vLLMHttpServer pid=9) INFO 06-01 10:00:00 [loggers.py:116] Engine 000: Avg prompt throughput: 1.5 tokens/s, Avg generation throughput: 98.1 tokens/s, Running: 1 reqs, Waiting: 0 reqs\n", 9),
 		"a log that is shown once more":     died + "==> last lines of train.log <==\nstep 138 loss 2.4\nstep 139 loss 2.4\nstep 140 loss 2.3\n",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -53,7 +53,7 @@ const maxCount = 1 << 40
 // count notes the progress of something and reports whether it advanced.
 func (f *file) count(of string, n int) bool {
 	last, known := f.Counted[of]
-	if n <= last || !known && len(f.Counted) >= maxCounted {
+	if known && n <= last || !known && len(f.Counted) >= maxCounted {
 		return false
 	}
 	f.Counted[short(of)] = n

@@ -90,7 +90,7 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 			r.alike[set]++
 		}
 		if p.Role == parser.Evidence {
-			r.watched.failed(at)
+			r.watched.failed(at, h.Stream)
 		}
 		if trace != nil && at.Line > trace.EndLine && (p.Kind == parser.OOMKill || p.Kind == parser.ProcessExit) {
 			trace = nil // it stands behind a traceback's message and is no part of it

@@ -24,15 +24,17 @@ type watch struct {
 	line   int // of the failure; 0: nothing failed
 	offset int64
 	denied bool // a request was answered with a server's error since a failure
-	served int  // requests that were answered well behind that
+	served int  // requests that were answered well behind that, or reports of what an engine generates
+	stream string
+	forms  forms // of messages behind a failure
 }
 
 // failed begins the stretch behind a failure. A server prints its answer before the traceback, or behind it.
-func (w *watch) failed(at parser.Position) {
+func (w *watch) failed(at parser.Position, stream string) {
 	if !w.covers(at.Line, at.Offset) {
-		w.denied, w.served = false, 0
+		w.denied, w.served, w.forms = false, 0, forms{}
 	}
-	w.line, w.offset = at.Line, at.Offset
+	w.line, w.offset, w.stream = at.Line, at.Offset, stream
 }
 
 func (w watch) covers(line int, offset int64) bool {
@@ -64,6 +66,7 @@ var signs = [][]byte{
 	[]byte("it ["), []byte("oss"), []byte("cc"), []byte("ppl"), []byte("eward"), []byte("lr"), []byte("eta"), []byte("ETA"),
 	[]byte("t/s"), []byte("s/it"), []byte("s/step"), []byte("rmse"), []byte("auc"), []byte("eturn"),
 	[]byte("ost "), []byte("l1"), []byte("l2"), []byte("mse"), []byte("mae"), []byte("s/s"), []byte("sec/tick"), []byte("step "), []byte("iterations "), post,
+	[]byte("poch"), []byte("teration"), []byte("learn:"), []byte("throughput"),
 }
 
 // post begins a request for work in the access logs of HTTP servers. Other requests only check the server.
@@ -82,7 +85,23 @@ func (r *messageReader) watch(at parser.Position, body []byte, h envelope.Header
 		r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: fields, Text: clip(body)})
 	} else if status != 0 {
 		r.answered(at, body, h, status == '5')
+	} else if r.watched.stream == h.Stream && generates().Match(body) {
+		r.serve(at, body, h)
+	} else if body = body[:min(len(body), maxSign)]; mayAdvance(body) {
+		if of, n, ok := r.watched.forms.advance(body); ok {
+			r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: parser.Fields{"count": strconv.Itoa(n), "of": of}, Text: clip(body)})
+		}
 	}
+}
+
+// generates is what an engine generates a second, unless it is nothing: vLLM (v1/metrics/loggers.py) and SGLang
+// (managers/scheduler_metrics_mixin.py).
+var generates = lazyre.New(`\bgen(?:eration)? throughput(?: \(token/s\))?: (?:0\.0*)?[1-9]`)
+
+// serve counts a sign that an engine works.
+func (r *messageReader) serve(at parser.Position, body []byte, h envelope.Header) {
+	r.watched.served++
+	r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: parser.Fields{"served": strconv.Itoa(r.watched.served)}, Text: clip(body)})
 }
 
 // sign is what a message counts, or how the status of its answer begins.
@@ -106,7 +125,7 @@ func (r *messageReader) mayMatter(body []byte) bool {
 		return true
 	}
 	_, counted, status := r.sign(body)
-	return counted || status != 0
+	return counted || status != 0 || generates().Match(body) || mayAdvance(body[:min(len(body), maxSign)])
 }
 
 // answered follows a server's access log. A server that denied one request and then serves others outlived the
@@ -117,7 +136,6 @@ func (r *messageReader) answered(at parser.Position, body []byte, h envelope.Hea
 	case denied:
 		w.denied, w.served = true, 0
 	case w.denied:
-		w.served++
-		r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: parser.Fields{"served": strconv.Itoa(w.served)}, Text: clip(body)})
+		r.serve(at, body, h)
 	}
 }

@@ -17,16 +17,16 @@ import (
 // Words are in letters of either case.
 
 // stepWords are the words before a number, each with an s behind it or not.
-var stepWords = []string{"step", "iter", "iteration", "batch", "update", "rollout", "epoch", "tick", "up"}
+var stepWords = []string{"step", "iter", "it", "iteration", "batch", "update", "rollout", "epoch", "tick", "up"}
 
 // measures are the words before a number that only who works prints.
-var measures = []string{"loss", "acc", "accuracy", "ppl", "reward", "lr", "eta", "rmse", "auc", "logloss", "return", "cost", "l1", "l2", "mse", "mae"}
+var measures = []string{"loss", "acc", "accuracy", "ppl", "reward", "lr", "eta", "rmse", "auc", "logloss", "return", "cost", "l1", "l2", "mse", "mae", "learn"}
 
 // initials begin the measures.
 const initials = "laprecm"
 
 // rates stand behind a number.
-var rates = []string{"it/s", "s/it", "ms/step", "s/step", "samples/sec", "words/s", "sec/tick"}
+var rates = []string{"it/s", "s/it", "ms/step", "s/step", "samples/sec", "words/s", "sec/tick", " avg loss, "}
 
 // counter is a number that may count steps. It holds pieces of the message.
 type counter struct {
@@ -62,16 +62,69 @@ func countIn(body []byte) (best counter, ok bool) {
 		}
 		c, size := counterAt(body, i)
 		if c.shows(measured) && !(c.full() && len(best.total) > 0) { // a bar within an epoch, at its end
-			if c.bar || c.word != "" && c.word != "epoch" {
+			if !c.full() && (c.bar || c.word != "" && c.word != "epoch") {
 				return c, true
 			}
-			if !ok || c.word == "" {
+			if !ok || c.word == "" || best.full() {
 				best, ok = c, true // the innermost stands last
 			}
 		}
 		i += size
 	}
 	return best, ok
+}
+
+// Trainers that print no such pair count all the same: of two messages of one form, the later has a larger whole number at some place
+// (CatBoost's "12:\tlearn: 0.5", nnU-Net's "Epoch 12", VITS's "Train Epoch: 1 [40%]").
+
+// How much of the form of a message is compared, and of how many forms.
+const (
+	maxForm  = 48
+	maxForms = 64
+	maxPlace = 8
+)
+
+// forms are the whole numbers of the latest message of each form.
+type forms map[string][]int
+
+// mayAdvance reports whether a message names a step or a measure, as those that count do.
+func mayAdvance(body []byte) bool {
+	for i := range body {
+		if ascii.IsDigit(body[i]) && (i == 0 || !ascii.IsDigit(body[i-1])) && wordBefore(body[:i]) != "" {
+			return true
+		}
+	}
+	return isMeasured(body)
+}
+
+// advance is the number of a message that is larger than in the one before of its form, and which of the form's it is.
+func (f forms) advance(body []byte) (of string, n int, ok bool) {
+	var form []byte
+	var at [maxPlace]int
+	numbers := at[:0]
+	for rest := body; len(rest) > 0 && len(form) < maxForm; {
+		size := run(rest)
+		if size == 0 {
+			form, rest = append(form, rest[0]), rest[1:]
+			continue
+		}
+		whole := len(fraction(rest[size:])) == len(rest)-size
+		if number, err := strconv.Atoi(string(rest[:size])); err == nil && whole && len(numbers) < maxPlace {
+			numbers = append(numbers, number)
+		}
+		form, rest = append(form, '0'), fraction(rest[size:])
+	}
+	last := f[string(form)]
+	if last == nil && len(f) >= maxForms {
+		return "", 0, false
+	}
+	f[string(form)] = slices.Clone(numbers)
+	for i := range min(len(last), len(numbers)) {
+		if numbers[i] > last[i] {
+			return strconv.Itoa(i) + string(form), numbers[i], true
+		}
+	}
+	return "", 0, false
 }
 
 // counts reports whether a message counts something.
