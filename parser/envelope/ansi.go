@@ -106,6 +106,9 @@ func escapeLen(b []byte, orphans bool) int {
 	return 0
 }
 
+// consoleNote begins what Jenkins keeps about a line, concealed (hudson/console/ConsoleNote.java).
+var consoleNote = []byte("\x1b[8mha:")
+
 // rawLen is the length of the sequence behind a raw ESC. What is no whole sequence loses its ESC only.
 func rawLen(b []byte) int {
 	const maxOSC = 1024 // titles and links are short; an OSC that never ends must not eat the text
@@ -114,6 +117,11 @@ func rawLen(b []byte) int {
 	}
 	switch c := b[1]; {
 	case c == '[':
+		if bytes.HasPrefix(b, consoleNote) {
+			if end := bytes.Index(b, []byte("\x1b[0m")); end > 0 {
+				return end + len("\x1b[0m")
+			}
+		}
 		if n := csiLen(b[2:]); n > 0 {
 			return 2 + n
 		}

@@ -23,7 +23,7 @@ var plainKeys = [...]string{"body", "text", "output", "Output", "data", "payload
 
 // origins are keys that tell where a line of a log comes from, or its level.
 var origins = map[string]bool{
-	"stream": true, "host": true, "hostname": true, "node": true, "pod": true, "pod_name": true, "podName": true, "container": true, "container_name": true,
+	"stream": true, "stream_name": true, "host": true, "hostname": true, "node": true, "pod": true, "pod_name": true, "podName": true, "container": true, "container_name": true,
 	"containerName": true, "namespace": true, "service": true, "level": true, "severity": true, "severity_text": true, "severityText": true, "labels": true,
 	"kubernetes": true, "resource": true, "Action": true,
 }
@@ -54,6 +54,9 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 	}
 	st, timed := recordTime(fields)
 	stream, streamed := fields["stream"]
+	if name := fields["stream_name"]; !streamed && (string(name) == `"stdout"` || string(name) == `"stderr"`) {
+		stream, streamed = name, true // Kaggle's log of a notebook
+	}
 	_, tagged := fields["logtag"]
 	if source := string(fields["source"]); source == `"stdout"` || source == `"stderr"` {
 		stream, streamed = fields["source"], true // Docker's fluentd driver
@@ -123,6 +126,9 @@ func hasKey(b []byte, keys []string) bool {
 func messageOf(fields map[string]json.RawMessage) json.RawMessage {
 	if _, loguru := fields["elapsed"]; loguru && len(fields["text"]) > 2 {
 		return fields["text"]
+	}
+	if string(fields["event"]) == `"cmd_output"` {
+		return fields["output"] // Semaphore names the kind of each record
 	}
 	for _, key := range messageKeys {
 		text := fields[key]
