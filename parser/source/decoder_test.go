@@ -70,7 +70,17 @@ func TestDecodersReturnLines(t *testing.T) {
 		"an old editor's lines": {
 			"one\rtwo\rthree\rfour\rfive\rsix\r\rseven\reight\r", "one\ntwo\nthree\nfour\nfive\nsix\n\nseven\neight\n",
 		},
-		"rows": {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
+		"a table with times": {
+			"| @timestamp | @message |\n| --- | --- |\n| 2026-03-01 09:00:00.123 | a \\| b |\n| 2026-03-01 09:00:01.123 |  c | d |\n",
+			filler + filler + "2026-03-01 09:00:00.123 a | b\n2026-03-01 09:00:01.123  c | d\n",
+		},
+		"a mail in base64": {
+			"Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\nYSBsaW5lIG9mIHNpeHR5LW9uZSBzaWducywgd2hpY2ggaXMgYnJva2VuIHdo\r\nZXJlIGl0IGZhbGxzCnRoZSBuZXh0IG9uZQo=\r\n--b--\r\n",
+			"Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\na line of sixty-one signs, which is broken where it falls\nthe next one\n--b--\r\n",
+		},
+		"an answer of Log Analytics": {"{\"tables\":[{\"name\":\"x\",\"rows\":[[\"2026-03-01T09:00:00Z\",\"a\"],[\"2026-03-01T09:00:01Z\",\"b\"]]}]}", "2026-03-01T09:00:00Z a\n2026-03-01T09:00:01Z b\n"},
+		"a note of Zeppelin":         {"{\n \"paragraphs\": [{\"results\": {\"msg\": [{\"type\": \"TEXT\", \"data\": \"a\\nb\\n\"}]}}]}\n", filler + "a\nb\n"},
+		"rows":                       {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -163,6 +173,7 @@ func TestBrokenLinesAreJoined(t *testing.T) {
 		"quoted, 80 columns":         rows(cutAt, 80, "> ", ""),
 		"mail":                       rows(betweenWords, 72, "", ""),
 		"quoted mail":                rows(betweenWords, 76, "> ", ""),
+		"a flowed mail":              rows(flowed, 76, "", ""),
 		"a box":                      rows(betweenWords, 96, "│ ", " │"),
 		"lines that were not broken": rows(cutAt, 1000, "", ""),
 	} {
@@ -171,6 +182,11 @@ func TestBrokenLinesAreJoined(t *testing.T) {
 			assert.Equal(t, lines, joined(kept))
 		})
 	}
+}
+
+// flowed breaks a line between words and keeps the blanks there.
+func flowed(line string, width int) []string {
+	return strings.Split(strings.Join(betweenWords(line, width), " \n"), "\n")
 }
 
 // TestRowsOfAFewLinesAreJoined: short logs that a mail broke, and where a row that begins like a line goes on with the one before, or not.

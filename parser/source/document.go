@@ -17,6 +17,8 @@ var (
 	lineKeys     = []string{"stdout_lines", "stderr_lines", "msg"} // Ansible's, which says the same under outputKeys, too
 	streamKeys   = []string{"values"}                              // Loki's, of pairs of a time and a line
 	insightsKeys = []string{"value"}                               // CloudWatch's, of the field that the value before names
+	tableKeys    = []string{"rows"}                                // Log Analytics', of a time and what was logged
+	noteKeys     = []string{"data"}                                // Zeppelin's
 )
 
 // output finds a program's output in a document.
@@ -30,6 +32,12 @@ var lineList = lazyre.New(`^\[\s{0,40}(?s:".*)?"(?:\[?20\d\d[-/]\d\d[-/]\d\d[ T]
 
 // insights finds the rows of a query's answer by CloudWatch Logs Insights.
 var insights = lazyre.New(`^\{\s{0,40}"results":\s{0,40}\[\s{0,40}\[\s{0,40}\{\s{0,40}"field":\s{0,40}"@`)
+
+// table finds the rows of an answer by Azure's Log Analytics, each of which has a time.
+var table = lazyre.New(`^\{\s{0,40}"tables":\s{0,40}\[(?s:.*)"rows":\s{0,40}\[\s{0,40}\[\s{0,40}"20\d\d-`)
+
+// zeppelin finds the output of a paragraph of a note.
+var zeppelin = lazyre.New(`"paragraphs":\s{0,40}\[(?s:.*)"msg":\s{0,40}\[\s{0,40}\{\s{0,40}"(?:data": ?"|type": ?"TEXT")`)
 
 // loki finds the lines of a stream in Loki's answer to a query.
 var loki = lazyre.New(`"values":\s{0,40}\[\s{0,40}\[\s{0,40}"\d{19}",`)
@@ -61,6 +69,10 @@ func documentDecoder(head []byte) Decoder {
 		return &documentReader{keys: streamKeys, passed: math.MinInt} // no line of the log has one of its own
 	case bytes.HasPrefix(head, []byte(`{"version":`)) && (has(`, "o", "`) || has(`,"o","`)):
 		return &rowReader{decode: castRow}
+	case table().Match(head):
+		return &documentReader{keys: tableKeys, passed: math.MinInt}
+	case zeppelin().Match(head):
+		return &documentReader{keys: noteKeys}
 	case insights().Match(head):
 		return &documentReader{keys: insightsKeys, field: "@message", passed: math.MinInt}
 	case outputList().Match(head) && !sampleKey().Match(head):

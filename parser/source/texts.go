@@ -2,10 +2,12 @@ package source
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/hex"
 	"slices"
 	"unicode"
 
+	"oomscan/parser/ascii"
 	"oomscan/parser/lazyre"
 )
 
@@ -20,8 +22,67 @@ func textDecoder(head []byte) Decoder {
 		return &rowReader{decode: new(shellRecord).row}
 	case isQuotedPrintable(head):
 		return new(quotedPrintable)
+	case timedTable().Match(head):
+		first, _, _ := bytes.Cut(head, []byte{'\n'})
+		return &rowReader{decode: tableReader(bytes.Count(first, []byte{'|'}) - 1).row}
+	case base64Part().Match(head):
+		return &rowReader{decode: new(base64Mail).row}
 	}
 	return nil
+}
+
+// timedTable begins a table of Markdown whose rows have a time first, as CloudWatch's Logs Insights exports the lines of a log. Tables of
+// manuals have no times.
+var timedTable = lazyre.New(`^\|(?: [^|\n]{1,80} \|){2,6}\r?\n\|(?: ?:?-{2,}:? ?\|){2,6}\r?\n\| ?20\d\d-\d\d-\d\d[ T]\d\d:`)
+
+// tableReader reads such a table of so many columns: of each row the time and the last column. What is no row stays as it is.
+type tableReader int
+
+func (columns tableReader) row(line []byte) []byte {
+	text, ok := bytes.CutPrefix(line, []byte("|"))
+	if !ok {
+		return line
+	}
+	text = bytes.TrimSuffix(bytes.TrimPrefix(bytes.TrimRight(text, "\r\n"), []byte{' '}), []byte(" |"))
+	if len(text) == 0 || !ascii.IsDigit(text[0]) {
+		return []byte(filler) // the head of the table
+	}
+	cells := bytes.SplitN(text, []byte(" | "), int(columns))
+	message := bytes.ReplaceAll(cells[len(cells)-1], []byte(`\|`), []byte{'|'})
+	return slices.Concat(cells[0], []byte{' '}, message, []byte{'\n'})
+}
+
+// base64Part heads a text in a mail that is written in base64 (RFC 2045), up to its first row.
+var base64Part = lazyre.New(`(?i)(?:^|\n)content-type: text/(?s:.{0,400}\n)content-transfer-encoding: base64\r?\n(?:[\w-]+: [^\n]*\n){0,9}\r?\n[\w+/]{40}`)
+
+// base64Mail decodes the rows of such texts. All other rows stay.
+type base64Mail struct {
+	text, inside bool
+	held         []byte // what is no whole group of four
+}
+
+func (d *base64Mail) row(line []byte) []byte {
+	row := bytes.TrimSpace(line)
+	switch head := bytes.ToLower(row); {
+	case bytes.HasPrefix(head, []byte("content-type: ")):
+		d.text = bytes.HasPrefix(head, []byte("content-type: text/"))
+	case d.text && string(head) == "content-transfer-encoding: base64":
+		d.inside = true
+	case bytes.HasPrefix(row, []byte("--")):
+		d.text, d.inside = false, false
+	}
+	if !d.inside || len(row) == 0 || bytes.ContainsAny(row, " :-") {
+		return line
+	}
+	d.held = append(d.held, row...)
+	whole := len(d.held) / 4 * 4
+	text, err := base64.StdEncoding.DecodeString(string(d.held[:whole]))
+	if err != nil {
+		d.inside = false
+		return line
+	}
+	d.held = append(d.held[:0], d.held[whole:]...)
+	return text
 }
 
 // noBreak is the blank at which no line is broken. Web pages and word processors put it in place of blanks.

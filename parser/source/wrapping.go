@@ -16,6 +16,7 @@ type wrapping struct {
 	width       int    // of a row, in characters; 0 if lines were not broken
 	left, right string // what surrounds each row
 	atSpaces    bool   // rows end between words
+	flowed      bool   // rows that go on end with a blank (RFC 3676)
 }
 
 const (
@@ -38,6 +39,9 @@ func detectWrapping(head []byte) wrapping {
 		switch {
 		case rows == nil:
 			continue
+		case areFlowed(rows):
+			w.flowed, w.width = true, maxFlowed
+			return w
 		case w.right == "":
 		case box >= minWidth && box <= maxWidth:
 			w.atSpaces, w.width = true, box
@@ -61,6 +65,40 @@ func detectWrapping(head []byte) wrapping {
 		}
 	}
 	return wrapping{}
+}
+
+// leastFlowed and maxFlowed are how long a row of a flowed text and the word behind it are at least, and the row at most.
+const (
+	leastFlowed = 72
+	maxFlowed   = 80
+)
+
+// areFlowed reports whether rows of several lengths end with one blank where the next word would not have fit, and hardly any elsewhere.
+func areFlowed(rows [][]byte) bool {
+	others, lengths := 0, map[int]int{}
+	for i, row := range rows[:max(0, len(rows)-1)] {
+		n := len(row)
+		switch {
+		case n < minWidth/2 || row[n-1] != ' ' || row[n-2] == ' ':
+		case flows(row, rows[i+1]):
+			lengths[n]++
+		default:
+			others++
+		}
+	}
+	full := 0
+	for _, n := range lengths {
+		full += n
+	}
+	return full >= minFlowed && len(lengths) > minBroken && others*9 <= full
+}
+
+// flows reports whether a row of a flowed text goes on with the next one.
+func flows(row, next []byte) bool {
+	n := utf8.RuneCount(row)
+	word, _, _ := bytes.Cut(next, []byte{' '})
+	fits := n <= maxFlowed || bytes.IndexByte(bytes.TrimSpace(row), ' ') < 0 // a word that is too long has a row of its own
+	return bytes.HasSuffix(row, []byte{' '}) && fits && len(word) > 0 && n+utf8.RuneCount(word) > leastFlowed
 }
 
 // rows returns what is inside the quote marks of each row of a text, and the width of its box. There are none where the text only
@@ -234,6 +272,9 @@ func (w wrapping) flows(rows [][]byte) bool {
 
 // continues reports whether a line continues from one row to the next.
 func (w wrapping) continues(row, next []byte) bool {
+	if w.flowed {
+		return flows(row, next)
+	}
 	n, label := utf8.RuneCount(row), w.atSpaces && isLabel().Match(row)
 	switch {
 	case len(bytes.TrimSpace(next)) == 0, isOver().Match(row), isRuler(row, next), next[0] == '{' && bytes.HasSuffix(row, []byte{'}'}):
@@ -272,7 +313,7 @@ var sureBreak = lazyre.New(`^\s*File\n"|",\nline \d|", line\n\d+, in|", line \d+
 // breaksWord reports whether a full row ends inside a word. Where rows end between words, only a box breaks one: that is longer than a
 // row.
 func (w wrapping) breaksWord(row []byte) bool {
-	return utf8.RuneCount(row) == w.width && (!w.atSpaces || w.right != "" && bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') < 0)
+	return w.flowed || utf8.RuneCount(row) == w.width && (!w.atSpaces || w.right != "" && bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') < 0)
 }
 
 // lineStart matches the beginning of a new line, as opposed to the rest of the one before.
