@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -424,6 +425,31 @@ var disguises = []disguise{
 		at := len(rows) / 2
 		return slices.Concat([]byte("\xef\xbb\xbf"), bytes.Join(rows[:at], nil), []byte("\xef\xbb\xbf"), bytes.Join(rows[at:], nil))
 	}},
+	// What tickets, notebooks and consoles make of a log.
+	{name: "a flowed mail", wrap: lines(func(_ int, line string) string { return strings.Join(atBlanks(line, 76), " \n") }), destroys: fewFullRows},
+	{name: "base64", wrap: func(log []byte) []byte {
+		rows := strings.Join(cut(base64.StdEncoding.EncodeToString(log), 76), "\r\n")
+		return []byte("Subject: died\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n" + rows + "\r\n")
+	}},
+	{name: "Semaphore", wrap: records(`{"event":"cmd_output","timestamp":%m,"output":%s}`)},
+	{name: "Kaggle", wrap: func(log []byte) []byte {
+		b := records(`{"stream_name":"stderr","time":12.345678,"data":%s}` + "\n,")(log)
+		return slices.Concat([]byte("["), bytes.TrimSuffix(bytes.ReplaceAll(b, []byte("\n,\n"), []byte("\n,")), []byte("\n,")), []byte("\n]\n"))
+	}},
+	{name: "Log Analytics", wrap: func(log []byte) []byte {
+		b := records("        [\n          \"%t\",\n          %s\n        ],")(log)
+		return slices.Concat([]byte("{\n  \"tables\": [\n    {\n      \"name\": \"PrimaryResult\",\n      \"rows\": [\n"), bytes.TrimSuffix(b, []byte(",\n")), []byte("\n      ]\n    }\n  ]\n}\n"))
+	}},
+	{name: "Zeppelin", wrap: func(log []byte) []byte {
+		return []byte("{\n  \"paragraphs\": [\n    {\n      \"text\": \"run()\",\n      \"results\": {\n        \"code\": \"ERROR\",\n        \"msg\": [\n          {\n            \"type\": \"TEXT\",\n            \"data\": " +
+			quoted(string(log)) + "\n          }\n        ]\n      }\n    }\n  ]\n}\n")
+	}},
+	{name: "Jenkins' concealed notes", wrap: before("\x1b[8mha:////4GmRr9yEcxWmz3Lm0Xx+AAAAlx+LCAAAAAAA/5b85aBtbiIQTGjNKU4P08vOT==\x1b[0m")},
+	{name: "a table of Insights", wrap: func(log []byte) []byte {
+		return slices.Concat([]byte("| @timestamp | @message |\n| --- | --- |\n"), lines(func(_ int, line string) string {
+			return "| 2026-03-01 09:00:00.123 | " + line + " |"
+		})(log))
+	}, destroys: numbered},
 	// Texts.
 	{name: "CR LF", wrap: lines(func(_ int, line string) string { return line + "\r" })},
 	{name: "byte order mark", wrap: func(log []byte) []byte { return append([]byte("\xef\xbb\xbf"), log...) }},
