@@ -240,8 +240,8 @@ func (c *conclusion) traceScore(e *event) int {
 		return surelyTheRoots
 	case pid > 0 && e.Trace.Origin != nil && e.Trace.Origin.PID == pid:
 		return 4
-	case pid > 0 && e.Header.PID == pid && e.Kind != parser.Exception, renamed(root, e):
-		return 3
+	case pid > 0 && e.Header.PID == pid && e.Kind != parser.Exception && !(e.file == root.file && c.progress(root, e)), renamed(root, e):
+		return 3 // a process that went on failed anew
 	case e.fields["class"] == "Fatal Python error" && sameWriter(root, e) && e.At.Line >= root.At.Line && e.At.Line-root.At.Line <= abortLines:
 		return 3 // the allocation failed in a library that aborts, and the interpreter shows where it was
 	case e.Role == parser.Evidence && e.Kind == root.Kind && e.file == root.file && (e.cluster == c.cluster || e.cluster == nil && !labelled(root, e)):

@@ -225,3 +225,21 @@ func TestAnotherProgramsStepsAreNoRecovery(t *testing.T) {
 		}
 	}
 }
+
+// TestAFailureThatWasSurvivedTakesNoTracebackOfALaterOne labels every line with one process, whose launcher reports its end.
+func TestAFailureThatWasSurvivedTakesNoTracebackOfALaterOne(t *testing.T) {
+	t.Parallel()
+	const gpu = "CUDA out of memory. Tried to allocate %s GiB (GPU 2; 31.75 GiB total capacity; 27.31 GiB already allocated; 1.53 GiB free; 28.92 GiB reserved in total by PyTorch)\n"
+	const step = "2022-11-08 13:09:10 | INFO | train_inner | epoch 001:    # / 14203 loss=11.000, num_updates=#, lr=5.5e-05\n"
+	steps := strings.ReplaceAll(step, "#", "500") + strings.ReplaceAll(step, "#", "600")
+	log := steps + "WARNING | fairseq.trainer | OOM: Ran out of memory with exception: " + fmt.Sprintf(gpu, "2.10") + strings.ReplaceAll(steps, "00 ", "50 ") +
+		strings.ReplaceAll(step, "#", "700") + strings.ReplaceAll(step, "#", "800") +
+		"Traceback (most recent call last):\n  File \"/opt/conda/lib/python3.9/site-packages/torch/multiprocessing/spawn.py\", line 69, in _wrap\n    fn(i, *args)\n" +
+		"  File \"/opt/fairseq/fairseq_cli/train.py\", line 504, in validate\n    trainer.valid_step(sample)\ntorch.cuda.OutOfMemoryError: " + fmt.Sprintf(gpu, "4.22") +
+		"Traceback (most recent call last):\n  File \"/opt/fairseq/fairseq_cli/train.py\", line 557, in <module>\n    cli_main()\ntorch.multiprocessing.spawn.ProcessRaisedException: \n\n" +
+		"-- Process 1 terminated with the following error:\nTraceback (most recent call last):\n  File \"/opt/fairseq/fairseq_cli/train.py\", line 504, in validate\n    trainer.valid_step(sample)\ntorch.cuda.OutOfMemoryError: " + fmt.Sprintf(gpu, "4.22")
+	got := read(t, map[string]string{"x.log": label("(Runner pid=815) ", log)}).Incidents
+	require.Len(t, got, 2)
+	assert.True(t, got[0].Survived)
+	assert.Equal(t, "training", string(got[0].Phase))
+}
