@@ -99,8 +99,9 @@ type logResult struct {
 	clues  *classifier.Clues // of what is packed
 }
 
-// manyLogs is from how many logs on what they gave is packed: it is needed again when the jobs are known.
-const manyLogs = 200
+// manyLogs is from how many logs on what they gave is packed: it is needed again when the jobs are known. Packed, thousands
+// of events take a fraction of the memory; those of a few logs are not worth the milliseconds.
+const manyLogs = 8
 
 // pack makes a result small.
 func (p *logResult) pack() {
