@@ -38,7 +38,7 @@ func currentValue(ctx *Context, names *naming, p *Parameter) current {
 			if v != "" {
 				c.from, c.at = &v, at
 			}
-			if names.flags && c.syntax == "yaml" && len(split(c.key)) == 1 {
+			if names.flags && c.syntax == "yaml" && depth(c.key) == 0 {
 				c.key, c.syntax = "--"+c.key, "flag"
 			}
 			if names.path != "" && c.syntax == "flag" {
@@ -91,7 +91,7 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 		return plain, surfaceOf(f)
 	}
 	framework := programOf(ctx.run)
-	if f.rank == longer && strings.Contains(plain, ".") && len(split(p.Key)) == 1 {
+	if f.rank == longer && strings.Contains(plain, ".") && depth(p.Key) == 0 {
 		if d := framework.Dialect; d == "hydra" || d == "yaml" { // an engine's setting, as the framework around it writes it
 			key, syntax = plain, d
 		} else if form == "yaml" {

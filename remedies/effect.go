@@ -112,7 +112,7 @@ func asleepFrees(ctx *Context) *int64 {
 }
 
 // sameKey reports whether two names mean the same setting.
-func sameKey(a, b string) bool { return slices.Equal(split(a), split(b)) }
+func sameKey(a, b string) bool { return plain(a) == plain(b) }
 
 // effectOf returns the effect of one change by its rule's arithmetic: shares and buffers are freed as the rule computed.
 func effectOf(ctx *Context, c *change) effect {

@@ -378,12 +378,7 @@ func leverOf(topic string, changes []Change) *lever {
 
 // settingOf is the last part of a setting's name that says what it sets.
 func settingOf(key string) string {
-	parts := split(key)
-	last := len(parts) - 1
-	if parts[last] == "device" && last > 0 { // offload_optimizer.device
-		last--
-	}
-	return parts[last]
+	return lastWord(strings.TrimSuffix(plain(key), ".device")) // offload_optimizer.device
 }
 
 // pulls reports whether an item pulls the lever of this id.

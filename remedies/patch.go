@@ -35,7 +35,7 @@ func patchOf(items []assessment, start []string) []Patch {
 		}
 		took := false
 		for _, c := range items[i].Changes {
-			name := strings.Join(split(c.Key), ".")
+			name := plain(c.Key)
 			if c.To == nil || c.Snippet == "" || keys[name] || c.Syntax == "shell" {
 				continue
 			}

@@ -148,7 +148,7 @@ func changed(changes []Change) string {
 	if len(changes) == 0 {
 		return ""
 	}
-	return strings.Join(split(changes[0].Key), ".") + " " + changes[0].Direction
+	return plain(changes[0].Key) + " " + changes[0].Direction
 }
 
 // dearest lists the levers that change the task, need another machine, or gain almost nothing. Cheaper or stronger levers come

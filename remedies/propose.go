@@ -78,11 +78,6 @@ func namingOf(ctx *Context, g *Guide) *naming {
 	return n
 }
 
-func lastWord(key string) string {
-	parts := split(key)
-	return parts[len(parts)-1]
-}
-
 // propose fills in an item's parameters, without those that do not suit this run, and each change once.
 func propose(ctx *Context, names *naming, it *Item) []change {
 	var out []change

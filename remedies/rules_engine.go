@@ -93,7 +93,7 @@ const usualResidue = 4 << 30
 var freeShares = []string{"free_gpu_memory_fraction", "free_gpu_mem_fraction", "cache_max_entry_count"}
 
 func ofWhatIsFree(key string) bool {
-	name := strings.Join(split(key), "_")
+	name := strings.ReplaceAll(plain(key), ".", "_")
 	return slices.ContainsFunc(freeShares, func(k string) bool { return strings.HasSuffix(name, k) })
 }
 

@@ -35,19 +35,19 @@ type settings struct {
 
 type entry struct {
 	key   string
-	parts []string
+	plain string
 	value classifier.Value
 }
 
 func newSettings(config map[string]classifier.Value) *settings {
 	s := &settings{byLast: make(map[string][]entry, len(config))}
 	for k, v := range config {
-		parts := split(k)
-		if parts[0] == "task_specific_params" {
+		name := plain(k)
+		if strings.HasPrefix(name, "task_specific_params.") {
 			continue // a model's defaults for pipelines: no setting of the run
 		}
-		last := parts[len(parts)-1]
-		s.byLast[last] = append(s.byLast[last], entry{key: k, parts: parts, value: v})
+		last := lastWord(name)
+		s.byLast[last] = append(s.byLast[last], entry{key: k, plain: name, value: v})
 	}
 	for _, e := range s.byLast {
 		slices.SortFunc(e, func(a, b entry) int { return strings.Compare(a.key, b.key) })
@@ -55,21 +55,28 @@ func newSettings(config map[string]classifier.Value) *settings {
 	return s
 }
 
-// split splits a key into parts. Case, dashes and the signs of flags and overrides do not matter.
-func split(key string) []string {
-	return strings.Split(plain(key), ".")
+// lastWord returns the last part of a key, plain.
+func lastWord(key string) string {
+	key = plain(key)
+	return key[strings.LastIndexByte(key, '.')+1:]
 }
 
-// plain returns a key in lower case, with underscores for dashes and without the signs of flags and overrides.
+// plain returns a key in lower case, with underscores for dashes and without the signs of flags and overrides, which do not matter.
 func plain(key string) string {
-	if !strings.ContainsFunc(key, isDressed) { // as most are, and thousands are asked for
+	if isPlain(key) { // as most are, and thousands are asked for
 		return key
 	}
 	return strings.ReplaceAll(strings.ToLower(strings.TrimLeft(strings.TrimSpace(key), "-+~")), "-", "_")
 }
 
-// isDressed reports whether a plain key has no such character.
-func isDressed(c rune) bool { return c < '.' || c >= 'A' && c <= 'Z' || c > 'z' }
+func isPlain(key string) bool {
+	for i := range len(key) {
+		if c := key[i]; c < '.' || c >= 'A' && c <= 'Z' || c > 'z' {
+			return false
+		}
+	}
+	return true
+}
 
 // find returns the setting that matches a name best. A name that begins with an asterisk matches any setting that ends in it:
 // "*batch_size" also matches "embedding_batch_size". A log's key with only the last parts of the name counts if these are two
@@ -79,17 +86,12 @@ func (s *settings) find(name string, alone bool) (setting, bool) {
 		return s.ending(end)
 	}
 	name = plain(name)
-	found := s.byLast[name[strings.LastIndexByte(name, '.')+1:]]
-	if len(found) == 0 {
-		return setting{}, false
-	}
-	want := strings.Split(name, ".")
 	var best setting
-	var at []string
-	for _, e := range found {
-		r := fit(want, e.parts, alone)
-		if r > best.rank || r == best.rank && r > 0 && better(e, best, at) {
-			best, at = setting{key: e.key, value: e.value, rank: r}, e.parts
+	at := ""
+	for _, e := range s.byLast[name[strings.LastIndexByte(name, '.')+1:]] {
+		r := fit(name, e.plain, alone)
+		if r > best.rank || r == best.rank && r > 0 && better(&e, &best, at) {
+			best, at = setting{key: e.key, value: e.value, rank: r}, e.plain
 		}
 	}
 	return best, best.rank > 0
@@ -105,11 +107,11 @@ func (s *settings) ending(name string) (setting, bool) {
 			continue
 		}
 		for _, e := range s.byLast[last] {
-			if ofEvaluation().MatchString(strings.Join(e.parts, ".")) || isNone(e.value.Value) {
+			if ofEvaluation().MatchString(e.plain) || isNone(e.value.Value) {
 				continue
 			}
-			n := len(rest) + len(e.parts)
-			if best.rank == 0 || n < len(strings.TrimSuffix(lastWord(best.key), name))+len(split(best.key)) {
+			n := len(rest) + depth(e.plain)
+			if best.rank == 0 || n < len(strings.TrimSuffix(lastWord(best.key), name))+depth(best.key) {
 				best = setting{key: e.key, value: e.value, rank: longer}
 			}
 		}
@@ -124,34 +126,40 @@ var ofEvaluation = lazyre.New(`(?:^|[._])(?:eval|evaluation|val|valid|validation
 // with the same value the one on the command line, where a user changes it. Of shorter
 // keys, the more specific one wins. Of longer ones, one that is set wins, then the less nested one. Finally, alphabetical order
 // decides, so that the answer does not depend on the order of a map.
-func better(e entry, best setting, at []string) bool {
+func better(e *entry, best *setting, at string) bool {
 	switch {
-	case slices.Equal(e.parts, at) && strings.HasPrefix(e.key, "--") != strings.HasPrefix(best.key, "--") && equal(e.value.Value, best.value.Value):
+	case e.plain == at && strings.HasPrefix(e.key, "--") != strings.HasPrefix(best.key, "--") && equal(e.value.Value, best.value.Value):
 		return strings.HasPrefix(e.key, "--")
-	case slices.Equal(e.parts, at):
+	case e.plain == at:
 		return e.value.At.Source == best.value.At.Source && e.value.At.Line > best.value.At.Line
 	case best.rank == short:
-		return len(e.parts) > len(at)
+		return depth(e.plain) > depth(at)
 	case isNone(best.value.Value) != isNone(e.value.Value):
 		return isNone(best.value.Value)
 	}
-	return len(e.parts) < len(at)
+	return depth(e.plain) < depth(at)
 }
 
-func fit(want, have []string, alone bool) int {
-	n := min(len(want), len(have))
-	if !slices.Equal(want[len(want)-n:], have[len(have)-n:]) {
-		return 0
-	}
+// depth returns how many parts stand before the last one of a key.
+func depth(key string) int { return strings.Count(key, ".") }
+
+// fit returns the rank of a log's key for a name, 0 if it is another setting's. Both are plain.
+func fit(want, have string, alone bool) int {
 	switch {
-	case len(want) == len(have):
+	case want == have:
 		return exact
-	case len(have) > len(want):
+	case endsIn(have, want):
 		return longer
-	case n > 1 || alone && strings.Contains(have[0], "_"):
+	case endsIn(want, have) && (depth(have) > 0 || alone && strings.Contains(have, "_")):
 		return short
 	}
 	return 0
+}
+
+// endsIn reports whether the last parts of a key, not all of them, are another key.
+func endsIn(key, end string) bool {
+	before, ok := strings.CutSuffix(key, end)
+	return ok && strings.HasSuffix(before, ".")
 }
 
 // integer returns a whole number of at least 1 found under any of the names.

@@ -65,7 +65,7 @@ func printedModel(ctx *Context) (m memory.Model, complete bool) {
 	for name, others := range configNames {
 		for _, key := range append([]string{name}, others...) {
 			f, ok := ctx.settings.find(key, true)
-			if !ok || len(split(f.key)) > 1 && !strings.Contains(f.key, "config") && !strings.HasPrefix(f.key, "model.") {
+			if !ok || depth(f.key) > 0 && !strings.Contains(f.key, "config") && !strings.HasPrefix(f.key, "model.") {
 				continue // of another part of the run: critic.vocab_size
 			}
 			v := strings.Trim(f.value.Value, `"'`)
@@ -182,14 +182,14 @@ func adapters(ctx *Context, s *memory.Setup) bool {
 // fullKey returns the key of the settings that a user means: the key itself, or the only one with that end. A key that is the
 // end of another is the same setting, printed without its path.
 func fullKey(config map[string]classifier.Value, key string) (string, error) {
-	want, found := split(key), ""
+	want, found := plain(key), ""
 	for _, k := range slices.Sorted(maps.Keys(config)) {
-		have := split(k)
+		have := plain(k)
 		switch {
 		case fit(want, have, false) == exact:
 			return k, nil
-		case fit(want, have, false) != longer, found != "" && fit(split(found), have, false) == longer:
-		case found != "" && fit(have, split(found), false) != longer:
+		case fit(want, have, false) != longer, found != "" && fit(plain(found), have, false) == longer:
+		case found != "" && fit(have, plain(found), false) != longer:
 			return "", fmt.Errorf("several settings end in %s: %s, %s", key, found, k)
 		default:
 			found = k

@@ -81,7 +81,7 @@ func advised(list Checklist) []Remedy {
 func moves(r *Remedy) []string {
 	out := []string{r.ID}
 	for _, c := range r.Changes {
-		parts := split(c.Key)
+		word := lastWord(c.Key)
 		direction := c.Direction
 		if c.From != nil && c.To != nil {
 			from, ok1 := parseNumber(*c.From)
@@ -93,10 +93,10 @@ func moves(r *Remedy) []string {
 				direction = "up"
 			}
 		}
-		out = append(out, parts[len(parts)-1]+" "+direction)
+		out = append(out, word+" "+direction)
 		if c.To != nil {
 			for _, to := range spellings(*c.To) {
-				out = append(out, parts[len(parts)-1]+" = "+to)
+				out = append(out, word+" = "+to)
 			}
 		}
 	}
