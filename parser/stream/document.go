@@ -29,14 +29,15 @@ func (r *Reader) inExample(e *parser.Event) bool {
 		return false
 	}
 	line, _, _ := bytes.Cut(r.buf[at:], newline)
-	event, by := envelope.Peel(envelope.Unrepr(line))
+	var peeler envelope.Peeler
+	event, by := peeler.Peel(envelope.Unrepr(line))
 	event = bytes.TrimSpace(event)
 	rows := slices.CompactFunc(bytes.Split(r.buf[max(0, r.done-exampleBytes):r.done], newline), bytes.Equal) // two writers count as one
 	for _, row := range rows[max(0, len(rows)-exampleLines):] {
 		if len(row) > 400 {
 			continue
 		}
-		text, h := envelope.Peel(envelope.Unrepr(row))
+		text, h := peeler.Peel(envelope.Unrepr(row))
 		if text = bytes.TrimSpace(text); h.Clock != by.Clock || h.Level != by.Level || h.Stream != by.Stream {
 			continue
 		}
