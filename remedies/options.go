@@ -65,14 +65,19 @@ func withValues(options []option) []option {
 // optionsOf returns the options from the lists' items and from the fixes that no list has.
 func optionsOf(ctx *Context, items []assessment) []option {
 	var out []option
-	for _, a := range slices.Concat(items, fixesFor(ctx)) {
-		if a.Order == 0 && (isRuledOut(&a, items) || isListed(&a, items) || knowsBetter(ctx, items, a.topic)) {
-			continue
-		}
+	add := func(a *assessment) {
 		for _, part := range alone(ctx, a) {
-			if o, ok := optionOf(ctx, &part); ok {
+			if o, ok := optionOf(ctx, part); ok {
 				out = append(out, o)
 			}
+		}
+	}
+	for i := range items {
+		add(&items[i])
+	}
+	for _, a := range fixesFor(ctx) {
+		if !isRuledOut(a, items) && !isListed(a, items) && !knowsBetter(ctx, items, a.topic) {
+			add(a)
 		}
 	}
 	return out
@@ -92,15 +97,15 @@ func isListed(fix *assessment, items []assessment) bool {
 }
 
 // alone splits an item whose changes work separately: one of several offloads may be enough.
-func alone(ctx *Context, a assessment) []assessment {
+func alone(ctx *Context, a *assessment) []*assessment {
 	if l := leverOf(a.topic, a.Changes); l == nil || l.id != "offload-off" || len(a.Changes) < 2 {
-		return []assessment{a}
+		return []*assessment{a}
 	}
-	var out []assessment
+	var out []*assessment
 	for _, c := range a.Changes {
-		one := a
+		one := *a
 		one.Changes, one.Freed, one.Enough, one.result = []Change{c}, nil, nil, outcomeOf(ctx, []Change{c})
-		out = append(out, one)
+		out = append(out, &one)
 	}
 	return out
 }

@@ -25,10 +25,10 @@ type outcome struct {
 	how      string // the formula of the part that changes most
 	onNode   int64  // what it takes more of a node, at most, and of a card where the node ran out
 	onCard   int64
-	moves    string       // why the failure would only move, empty when it does not
-	movesTo  string       // the resource that would run out then
-	missing  []string     // inputs without which nothing can be computed
-	after    memory.Setup // the run with the changed settings
+	moves    string        // why the failure would only move, empty when it does not
+	movesTo  string        // the resource that would run out then
+	missing  []string      // inputs without which nothing can be computed
+	after    *memory.Setup // the run with the changed settings; nil if none is computed
 }
 
 // rounding is smaller than any relevant change of a budget.
@@ -85,7 +85,7 @@ func outcomeOf(ctx *Context, changes []Change) outcome {
 		return outcome{}
 	}
 	next := ctx.with(changes)
-	out := outcome{after: next.setup}
+	out := outcome{after: &next.setup}
 	out.request(ctx, next, changes)
 	if out.asks == nil && reflect.DeepEqual(ctx.setup, next.setup) {
 		return out
@@ -290,7 +290,7 @@ func (o *outcome) elsewhere(ctx *Context, failed []memory.Phase, on string) {
 	was, is := ctx.setup.WorstCase(), o.after.WorstCase()
 	more := map[string]int64{}
 	for _, p := range memory.Phases {
-		if !runs(o.after, p) {
+		if !runs(*o.after, p) {
 			continue
 		}
 		before, after := was.Budget(p), is.Budget(p)
@@ -298,7 +298,7 @@ func (o *outcome) elsewhere(ctx *Context, failed []memory.Phase, on string) {
 			if res == on && slices.Contains(failed, p) {
 				continue
 			}
-			size, takes := sizeOf(&o.after, res), held(after, res).Bytes
+			size, takes := sizeOf(o.after, res), held(after, res).Bytes
 			there := "there are "
 			if res == memory.OnCard && !size.Known {
 				size, there = memory.Opt[int64]{Known: true, Value: usualCard}, "most cards have "

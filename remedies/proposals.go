@@ -219,10 +219,10 @@ func startsOf(options []option) []string {
 }
 
 // fixesFor returns the causes' own fixes, for programs whose lists lack them.
-func fixesFor(ctx *Context) []assessment {
+func fixesFor(ctx *Context) []*assessment {
 	g := fixes()
 	names := namingOf(ctx, g)
-	var out []assessment
+	var out []*assessment
 	list := &List{Heading: g.Title}
 	for i := range g.Items {
 		it := &g.Items[i]
@@ -231,7 +231,7 @@ func fixesFor(ctx *Context) []assessment {
 		}
 		a := assess(ctx, candidate{guide: g, list: list, item: it, names: names})
 		if len(a.Changes) > 0 {
-			out = append(out, a)
+			out = append(out, &a)
 		}
 	}
 	return out

@@ -60,10 +60,10 @@ func (o *option) weigh(ctx *Context, result *outcome, e effect) {
 // growth returns how much more the failing phase takes at the longest samples, after the change.
 func growth(ctx *Context, result *outcome) (more int64, ok bool) {
 	phases, on := failedPhases(ctx), budgetResources[ctx.resource]
-	if len(phases) == 0 || on == "" || tokensBounded(result.after) {
+	if len(phases) == 0 || on == "" || tokensBounded(*result.after) {
 		return 0, false
 	}
-	return held(fullest(result.after.WorstCase(), phases, on), on).Bytes - held(fullest(result.after, phases, on), on).Bytes, true
+	return held(fullest(result.after.WorstCase(), phases, on), on).Bytes - held(fullest(*result.after, phases, on), on).Bytes, true
 }
 
 // textOf describes the effect of a proposal in sentences, or the missing figure if it cannot be computed.
