@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"oomscan/parser"
 	"oomscan/parser/envelope"
@@ -43,45 +44,27 @@ func (t *Table) Search(in io.ReaderAt, part Stretch, workers, maxLine int) Resul
 	from, to := part.From, part.To
 	n := int((to - from + blockSize - 1) / blockSize)
 	blocks := make([]counts, n)
-	var next, found sequence
+	var next atomic.Int64
+	var found atomic.Bool
 	var wg sync.WaitGroup
 	for range min(max(workers, 1), n) {
 		wg.Go(func() {
 			s := searcher{table: t, in: in, end: to, maxLine: maxLine}
-			for k := next.take(); k < n && !found.any(); k = next.take() {
+			for k := int(next.Add(1)) - 1; k < n && !found.Load(); k = int(next.Add(1)) - 1 {
 				begin := from + int64(k)*blockSize
 				c, ok := s.block(begin, min(begin+blockSize, to))
 				if !ok {
-					found.take()
+					found.Store(true)
 				}
 				blocks[k] = c
 			}
 		})
 	}
 	wg.Wait()
-	if found.any() {
+	if found.Load() {
 		return Result{Found: true}
 	}
 	return sum(blocks, part, maxLine)
-}
-
-// sequence hands out 0, 1, 2 ...
-type sequence struct {
-	mu sync.Mutex
-	n  int
-}
-
-func (s *sequence) take() int {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.n++
-	return s.n - 1
-}
-
-func (s *sequence) any() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.n > 0
 }
 
 // counts are the lines of one block.
