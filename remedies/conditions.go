@@ -2,7 +2,6 @@ package remedies
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 )
 
@@ -69,32 +68,24 @@ func stated(is bool, yes, no string) verdict {
 	return verdict{truthOf(false), no}
 }
 
-// holds evaluates one condition. A condition that does not parse is unknown: the check of the guides reports it.
+// holds evaluates one condition, once. A condition that does not parse is unknown: the check of the guides reports it.
 func (ctx *Context) holds(text string) verdict {
-	c, err := parseCondition(text)
-	if err != nil {
-		return verdict{}
-	}
-	v := verdict{}
-	if c.key != "" {
-		v = ctx.compare(c)
-	} else {
-		v = ctx.fact(c)
-	}
-	if c.negated {
-		v.truth = -v.truth
-	}
-	return v
-}
-
-// fact asks a fact, once.
-func (ctx *Context) fact(c condition) verdict {
-	if v, asked := ctx.facts[c.fact]; asked && c.word == "" {
+	if v, asked := ctx.held[text]; asked {
 		return v
 	}
-	v := facts[c.fact].ask(ctx, c.word)
-	if c.word == "" && ctx.facts != nil {
-		ctx.facts[c.fact] = v
+	var v verdict
+	switch c, err := parseCondition(text); {
+	case err != nil:
+	case c.negated:
+		v = ctx.holds(strings.TrimPrefix(text, "not "))
+		v.truth = -v.truth
+	case c.key != "":
+		v = ctx.compare(c)
+	default:
+		v = facts[c.fact].ask(ctx, c.word)
+	}
+	if ctx.held != nil {
+		ctx.held[text] = v
 	}
 	return v
 }
@@ -126,21 +117,21 @@ func (ctx *Context) compare(c condition) verdict {
 
 // denied returns the first condition that is certainly false.
 func (ctx *Context) denied(conds []string) (verdict, bool) {
-	for _, c := range conds {
-		if v := ctx.holds(c); v.truth == no {
-			return v, true
-		}
-	}
-	return verdict{}, false
+	return ctx.first(conds, no)
 }
 
 // confirmed returns the first condition that is certainly true.
 func (ctx *Context) confirmed(conds []string) (verdict, bool) {
-	i := slices.IndexFunc(conds, func(c string) bool { return ctx.is(c) })
-	if i < 0 {
-		return verdict{}, false
+	return ctx.first(conds, yes)
+}
+
+func (ctx *Context) first(conds []string, t truth) (verdict, bool) {
+	for _, c := range conds {
+		if v := ctx.holds(c); v.truth == t {
+			return v, true
+		}
 	}
-	return ctx.holds(conds[i]), true
+	return verdict{}, false
 }
 
 // allTrue reports whether there are conditions and every one is certainly true.

@@ -24,7 +24,7 @@ type Context struct {
 	text     string               // the message and the evidence, in lower case
 	stack    []string             // functions and code of the failing stack, in lower case, the innermost last
 	work     work                 // what the failed process was doing
-	facts    map[string]verdict   // those that were asked, without a word; nil until the model is known
+	held     map[string]verdict   // of the conditions that were asked; nil until the model is known
 	limit    *memory.Limit        // of the tokens of a micro-batch in the failing phase; nil if no setting has one
 	request  []memory.Explanation // what the failed request can have been, the likeliest first
 	setup    memory.Setup         // the inputs of the run's budget
@@ -80,7 +80,7 @@ func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	ctx.stack = stackText(in)
 	ctx.phase = phaseOf(ctx)
 	ctx.model = modelOf(ctx)
-	ctx.facts = map[string]verdict{}
+	ctx.held = map[string]verdict{}
 	ctx.work = workOf(ctx)
 	ctx.limit = tokenLimit(ctx)
 	ctx.request = explainRequest(ctx)

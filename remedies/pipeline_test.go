@@ -25,7 +25,7 @@ func TestNoStepChangesTheContext(t *testing.T) {
 	require.NotEmpty(t, rank(items))
 	findingsOf(ctx, items)
 	want := newContext(r, in)
-	want.facts, ctx.facts = nil, nil // those that were asked
+	want.held, ctx.held = nil, nil // those that were asked
 	assert.Equal(t, want, ctx)
 }
 
