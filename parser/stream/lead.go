@@ -67,7 +67,9 @@ func (l *lead) learn(raw []byte) {
 		l.text, l.lines, l.fits, l.shown = bytes.Clone(raw[:n]), 1, 1, 0
 	}
 	l.shown++
-	l.known = l.shown >= leadShown && l.fits*10 >= l.lines*9
+	if l.known = l.shown >= leadShown && l.fits*10 >= l.lines*9; l.known && len(l.start) > len(l.text) {
+		l.text = l.start // a part of what all lines begin with looks like a prefix of the program
+	}
 }
 
 // learned reports once that the lead is known and the lines before should be read again.
@@ -126,7 +128,7 @@ func (l *lead) read(raw []byte) {
 	if len(l.shared) == 0 || isComment(l.shared) || n >= len(raw) {
 		return
 	}
-	if at, _ := leadOf(raw, n); at > 0 {
+	if at, _ := leadOf(raw, n); at > len(l.start) {
 		l.start, l.least = bytes.Clone(raw[:at]), leadAll
 	} else if runtimeLine().Match(raw[n:]) {
 		if from := knownLen(raw); from >= 0 && from < n {

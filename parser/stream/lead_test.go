@@ -75,6 +75,18 @@ func TestALeadIsWhatKnownPrefixesStandBehind(t *testing.T) {
 	assert.False(t, l.known, "words with nothing known behind them")
 }
 
+// TestAPartOfALeadMayLookLikeAPrefix reads lines behind a container's name, which looks like a process before an indented line.
+func TestAPartOfALeadMayLookLikeAPrefix(t *testing.T) {
+	t.Parallel()
+	const before = "[2026-03-01, 09:00:00 UTC] {pod.py:418} INFO - [base] "
+	var l lead
+	for _, text := range []string{"[2025-12-02 05:20:11] [x.py (43)] [INFO] text", "num: 8", "    key: x", "    other: y", "    last: z"} {
+		l.learn([]byte(before + text))
+	}
+	assert.True(t, l.known)
+	assert.Equal(t, len(before), l.length([]byte(before+"text")))
+}
+
 // TestAFailureBeforeItsLeadIsKnownIsRead reads short logs in which nothing but the lead shows that a message begins its line.
 func TestAFailureBeforeItsLeadIsKnownIsRead(t *testing.T) {
 	t.Parallel()
