@@ -178,7 +178,7 @@ func TestFirstProposalOfACause(t *testing.T) {
 			"the stranger is the trainer's own server", run("trl", "vllm_mode", "server"),
 			with(gpuOOM("init"), func(r *classifier.Root) {
 				r.Total, r.Free, r.Requested, r.Allocated, r.OtherProcesses, r.ProcessBytes = gibs(80), gibs(2), gibs(3.5), gibs(4), gibs(72), gibs(5)
-			}), "the trainer's CUDA_VISIBLE_DEVICES",
+			}), "CUDA_VISIBLE_DEVICES",
 		},
 		{"Megatron gathers the optimizer for a checkpoint", run("slime", "--dist-ckpt-optim-fully-reshardable", "True"), killed("checkpoint", "the node was running low on memory"), "--dist-ckpt-optim-fully-reshardable"},
 		{

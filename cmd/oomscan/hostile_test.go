@@ -318,10 +318,14 @@ slurmstepd: error: *** JOB 12 ON %[1]s CANCELLED AT 2026-01-01T00:00:00 DUE TO T
 	require.NoError(t, err)
 	assert.NotContains(t, string(index), hf)
 	config := write(t, "run.yaml", []byte("lr: 1\n api_key: "+hf+"\n"))
-	for _, args := range [][]string{{filepath.Join(dir, hf)}, {"--run-config", config, dir}, {"--job", hf + "x", "--each", dir}, {"--format", hf, dir}} {
+	for _, args := range [][]string{{filepath.Join(dir, hf)}, {"--job", hf + "x", "--each", dir}, {"--format", hf, dir}} {
 		status, _, errs := call(t, nil, args...)
 		assert.Equal(t, 2, status, "%q", args)
 		assert.Contains(t, string(errs), "***", "%q", args)
 		assert.NotContains(t, string(errs), hf, "%q", args)
 	}
+	status, _, errs := call(t, nil, "--run-config", config, dir)
+	assert.Equal(t, 2, status)
+	assert.Contains(t, string(errs), "is not valid YAML")
+	assert.NotContains(t, string(errs), "api_key", "a line of the file, which may hold a value alone")
 }

@@ -345,7 +345,7 @@ func (o *options) settings() ([]parser.Setting, error) {
 	}
 	defer f.Close()
 	if err := checkYAML(f); err != nil {
-		return nil, problem{where: o.runConfig, what: "is not valid YAML\n" + strings.TrimSpace(yaml.FormatError(err, false, true)), hint: "a log that prints the configuration also works"}
+		return nil, problem{where: o.runConfig, what: "is not valid YAML\n" + strings.TrimSpace(yaml.FormatError(err, false, false)), hint: "a log that prints the configuration also works"}
 	}
 	var out []parser.Setting
 	_, err = stream.Read(o.runConfig, f, func(ob parser.Observation) {
