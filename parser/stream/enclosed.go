@@ -90,7 +90,7 @@ var titled = lazyre.New(`^[ \t]*<[A-Z]\w{1,40} [^<>]*\b(?:title|label|summary)="
 // two colons, and behind an empty line the block is indented. A ticket may be saved that has little more than a log in such a block: then
 // it is for what follows to show whether the block is quoted.
 func (r *Reader) inIndented(e *parser.Event, at int) bool {
-	indent, empty, signs := indentOf(r.buf[at:]), false, 0
+	indent, empty, signs, labels := indentOf(r.buf[at:]), false, 0, 0
 	if indent == 0 {
 		return false
 	}
@@ -101,15 +101,17 @@ func (r *Reader) inIndented(e *parser.Event, at int) bool {
 		}
 		if indentOf(line) >= indent {
 			empty = false
-			if hasClock(line) || mayCount(line) && counts(line) {
+			if _, h := envelope.Peel(line[indent:]); hasClock(line) || mayCount(line) && counts(line) {
 				signs++
+			} else if isKnown(&h) {
+				labels++
 			}
 			continue
 		}
 		if !empty || !bytes.HasSuffix(line, []byte("::")) {
 			return titled().Match(line)
 		}
-		if isLog := signs >= logSigns || signs > 0 && isWhole(e); !isLog || r.inPage(line) {
+		if isLog := signs >= logSigns || signs+labels > 0 && isWhole(e); !isLog || r.inPage(line) {
 			return true
 		}
 		r.block = indent
