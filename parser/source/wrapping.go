@@ -75,11 +75,16 @@ const (
 
 // areFlowed reports whether rows of several lengths end with one blank where the next word would not have fit, and hardly any elsewhere.
 func areFlowed(rows [][]byte) bool {
-	others, lengths := 0, map[int]int{}
+	others, tight, lengths := 0, 0, map[int]int{}
 	for i, row := range rows[:max(0, len(rows)-1)] {
 		n := len(row)
 		switch {
-		case n < minWidth/2 || row[n-1] != ' ' || row[n-2] == ' ':
+		case n < minWidth/2:
+		case row[n-1] != ' ':
+			if flows(slices.Concat(row, []byte{' '}), rows[i+1]) && !lineStart().Match(rows[i+1]) {
+				tight++ // broken without a blank, if it is broken
+			}
+		case row[n-2] == ' ':
 		case flows(row, rows[i+1]):
 			lengths[n]++
 		default:
@@ -90,7 +95,7 @@ func areFlowed(rows [][]byte) bool {
 	for _, n := range lengths {
 		full += n
 	}
-	return full >= minFlowed && len(lengths) > minBroken && others*9 <= full
+	return full >= minFlowed && full > tight && len(lengths) > minBroken && others*9 <= full
 }
 
 // flows reports whether a row of a flowed text goes on with the next one.
