@@ -164,7 +164,10 @@ func ruleOutExcluded(ctx *Context, best *cause.Cause, rivals []cause.Cause, item
 		ruleOut(items, attacks["fragmentation"], why)
 	}
 	if n := ctx.root.Requested; ctx.resource == "host" && n != nil && *n >= cause.LargeRequest {
-		ruleOut(items, []string{"workers", "malloc"}, "the request is a single allocation of "+classifier.GiB(*n))
+		why := "the request is a single allocation of " + classifier.GiB(*n)
+		if ruleOut(items, []string{"workers", "malloc"}, why); !ctx.is("node_full") {
+			ruleOut(items, []string{"host-node"}, why)
+		}
 	}
 	if i := slices.IndexFunc(rivals, func(c cause.Cause) bool { return c.ID == "engine_share_too_large" && len(c.Against) > 0 }); i >= 0 && !ctx.is("engine_process") && ctx.phase == "init" {
 		ruleOut(items, []string{"share-down", "sleep"}, rivals[i].Against[0])
