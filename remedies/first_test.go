@@ -59,6 +59,11 @@ var attackersThere = []attack{
 	{"foreign_process", "image_processor", []string{"image-processor", "share-down"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 	{"engine_share_too_large", "gather_all_token_logits=True", []string{"all-logits"}},
+	{"logits", "set:image_max_pixels", []string{"engine-multimodal"}}, // an image becomes tokens
+	{"nccl_no_margin", "evaluating", []string{"eval-batch"}},
+	{"foreign_process", "beside_server", []string{"one-device"}},
+	{"activations", "swaps_blocks", []string{"layer-offload"}},
+	{"states_too_big", "merges", []string{"merge"}},
 	{"logits", "max_memory_percent>0.5", []string{"generator-cache"}}, // the generator's cache stays on the card
 	{"activations", "max_memory_percent>0.5", []string{"generator-cache"}},
 	{"optimizer_first_step", "max_memory_percent>0.5", []string{"generator-cache"}},

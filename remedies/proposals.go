@@ -78,7 +78,9 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 	if slices.Contains(ofBatches, best.ID) && trains(ctx) && !ctx.work.untrained() && largeStates(ctx) {
 		for _, o := range optionsFor(onStates, best, items, all) {
 			if o.class <= unknownNow && len(out) < fewProposals && slices.Contains(onStates, o.lever) && !slices.ContainsFunc(out, func(p option) bool { return p.lever == o.lever }) {
-				o.class = unknownNow // after what attacks the cause
+				if o.class = unknownNow; len(out) > 0 {
+					o.class = max(o.class, out[0].class) // never before what attacks the cause
+				}
 				out = append(out, o)
 			}
 		}
