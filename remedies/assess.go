@@ -318,6 +318,8 @@ func engineUntouched(ctx *Context, topic string, changes []change) string {
 	case engineComes(ctx):
 		return "the engine starts only after the trainer has loaded its model"
 	case ctx.is("less_than_desired") && topic != "engine-share-down" && topic != "engine-sleep":
+	case (topic == "engine-max-len" || topic == "engine-kv-dtype") && ctx.recognized("sglang.not_enough_memory"):
+		return "the engine's share leaves the KV cache nothing, whatever a token takes" // srt/model_executor/model_runner.py, max_total_num_tokens
 		return "the engine compares its share with the free memory before it loads anything"
 	}
 	return ""
