@@ -402,6 +402,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			"the whole model moves to the engine", "weight_update", failure("gpu", "rollout", stack("grpo_trainer.py _move_model_to_vllm", "partition_parameters.py __enter__", "partition_parameters.py _all_gather")),
 			failure("gpu", "forward", stack("partition_parameters.py fetch_sub_module", "partition_parameters.py _all_gather")),
 		},
+		{
+			"transformers moves the model to its card, not to an engine", "states_too_big", failure("gpu", "init", stack("trainer.py _move_model_to_device", "module.py _apply", "module.py convert")),
+			failure("gpu", "rollout", stack("grpo_trainer.py _move_model_to_vllm", "partition_parameters.py _all_gather")),
+		},
 		{"Ray's store is full", "shm", failure("host", "rollout", saying("ray.object_store_full")), failure("host", "rollout", saying("ray.low_memory"))},
 		{"NCCL's segment in /dev/shm", "shm", failure("shm", "nccl", func(in *Input) { in.Kind = "nccl_oom" }), failure("gpu", "nccl", func(in *Input) { in.Kind = "nccl_oom" })},
 		{

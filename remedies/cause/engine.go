@@ -157,7 +157,7 @@ var engines = []hypothesis{
 		evidence: []weighed{
 			{2 * proof, both(failedIn("it failed while sending weights from the trainer to the engine", "weight_update"), (*Input).gpu)},
 			{hint, both(failedIn("it failed while sending weights from the trainer to the engine", "weight_update"), (*Input).host)},
-			{proof + 2*hint, both(frames(12, "the stack ends where the model's weights move to the engine", "_move_model_to_"), (*Input).trainerGPU)},
+			{proof + 2*hint, both(frames(12, "the stack ends where the model's weights move to the engine", "_move_model_to_vllm"), (*Input).trainerGPU)},
 			{sign, both(frames(8, "the stack ends in the transfer of weights", "update_weights", "sync_weights", "load_weights_from", "update_bucket"), (*Input).trainerGPU)},
 		},
 		excludes: []clue{
