@@ -161,6 +161,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if pulls("workers", it.Topic, changes) && len(changes) == 0 && programOf(ctx.run).ID == "" && ctx.holds("data_workers").truth != yes {
 		return "the log shows no program that loads data"
 	}
+	if v := ctx.holds("caching_images"); v.truth == yes && pulls("workers", it.Topic, changes) {
+		return v.why
+	}
 	if it.Effect == "host" && ctx.resource == "gpu" {
 		return "saves host memory only"
 	}
@@ -315,11 +318,11 @@ func engineUntouched(ctx *Context, topic string, changes []change) string {
 		return engineApart(ctx)
 	case topic == "engine-sleep" && ctx.phase == "init" && ctx.is("engine_process") && !ctx.is("engine_wakes"):
 		return "the engine failed as it started, before its first rollout"
+	case (topic == "engine-max-len" || topic == "engine-kv-dtype") && ctx.recognized("sglang.not_enough_memory"):
+		return "the engine's share leaves the KV cache nothing, whatever a token takes" // srt/model_executor/model_runner.py, max_total_num_tokens
 	case engineComes(ctx):
 		return "the engine starts only after the trainer has loaded its model"
 	case ctx.is("less_than_desired") && topic != "engine-share-down" && topic != "engine-sleep":
-	case (topic == "engine-max-len" || topic == "engine-kv-dtype") && ctx.recognized("sglang.not_enough_memory"):
-		return "the engine's share leaves the KV cache nothing, whatever a token takes" // srt/model_executor/model_runner.py, max_total_num_tokens
 		return "the engine compares its share with the free memory before it loads anything"
 	}
 	return ""

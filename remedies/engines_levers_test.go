@@ -160,6 +160,9 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 	}
 	const kv, weights = "llama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache", "llama_model_load: error loading model: unable to allocate CUDA0 buffer"
 	contextOf := parser.Fields{"method": "kv cache"}
+	launchedBy := func(launcher string, r *classifier.Run) *classifier.Run { r.Launcher = launcher; return r }
+	cached := killed("data", "Out of memory: Killed process 1 (python)")
+	cached.PhaseWhy = "The last stage logged before it: train: Caching images (26.4GB ram):  82%|"
 	for _, tt := range []struct {
 		name  string
 		run   *classifier.Run
@@ -196,10 +199,10 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		}), "--max-batch-size=16", []string{"--cuda-memory-fraction", "--max-batch-prefill-tokens"}},
 		{"LMDeploy's vision tower is outside of its step", app("lmdeploy", "cache_max_entry_count", "0.8", "max_prefill_token_num", "8192", "vision_max_batch_size", "32"), fullCard("rollout", 1, "/x/lmdeploy/vl/engine.py|forward|", "/x/modeling_intern_vit.py|forward|self.vision_model("), "--vision-max-batch-size=16", []string{"--max-prefill-token-num"}},
 		{"LMDeploy's weights in AWQ need no other checkpoint", app("lmdeploy", "cache_max_entry_count", "0.8", "model_format", "awq"), fullCard("rollout", 1, "/x/lmdeploy/vl/engine.py|forward|"), "--cache-max-entry-count=0.53", []string{"checkpoint=one of the model in AWQ"}},
+		{"SGLang's share leaves its cache nothing, whatever a token takes", app("sglang", "mem_fraction_static", "0.75", "context_length", "16384"), recognized("sglang.not_enough_memory", &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: rootOf("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.")}), "--mem-fraction-static=0.85", []string{"--context-length=8192", "--kv-cache-dtype=fp8_e5m2"}},
 		{"its prompts are not", app("lmdeploy", "max_prefill_token_num", "8192"), fullCard("rollout", 1, "/x/lmdeploy/pytorch/engine/engine.py|forward|", "/x/models/llama.py|forward|"), "--max-prefill-token-num=4096", []string{"--vision-max-batch-size"}},
 		{"TGI's shards are those of one node, and no prompt comes before the weights", app("tgi", "num_shard", "8"), fullCard("init", 0.5, "/x/models/flash_llama.py|__init__|", "/x/text_generation_server/utils/weights.py|get_multi_weights_col|"), "--quantize=bitsandbytes-nf4", []string{"--num-shard", "--num-shard=16", "--max-batch-prefill-tokens=2048", "--cuda-graphs=1,2,4"}},
 		{"logits of a chunk shrink until they fit into what was free", app("sglang", "chunked_prefill_size", "8192"), fullCard("rollout", 4, "/x/sglang/srt/layers/logits_processor.py|_get_logits|logits = logits.float()"), "--chunked-prefill-size=2048", nil},
-		{"SGLang's share leaves its cache nothing, whatever a token takes", app("sglang", "mem_fraction_static", "0.75", "context_length", "16384"), recognized("sglang.not_enough_memory", &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: rootOf("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.")}), "--mem-fraction-static=0.85", []string{"--context-length=8192", "--kv-cache-dtype=fp8_e5m2"}},
 		{"half of a chunk is enough for a small request", app("sglang", "chunked_prefill_size", "8192"), fullCard("rollout", 0.4, "/x/sglang/srt/layers/logits_processor.py|_get_logits|logits = logits.float()"), "--chunked-prefill-size=4096", nil},
 		{"TGI takes all cards unless it is told otherwise", app("tgi"), fullCard("init", 0.5, "/x/models/flash_llama.py|__init__|", "/x/utils/weights.py|get_sharded|"), "--quantize=bitsandbytes-nf4", []string{"--num-shard"}},
 		{"LMDeploy's share does not matter while weights are read", app("lmdeploy", "tp", "1"), fullCard("init", 0.5, "/x/lmdeploy/turbomind/deploy/target_model/base.py|export|self.model_comm.create_weights()"), "--tp=2", []string{"--cache-max-entry-count=0.2"}},
@@ -207,6 +210,10 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		{"DataParallel works with one card, too", run("torch"), fullCard("forward", 4, "/x/torch/nn/parallel/scatter_gather.py|gather|"), "CUDA_VISIBLE_DEVICES=0", nil},
 		{"an array too large for memory may be a file", run("unknown"), host("unknown", "numpy._core._exceptions._ArrayMemoryError: Unable to allocate 298. GiB for an array with shape (4000000, 10000)"), `np.memmap=np.memmap("array.bin", dtype="float32", mode="w+", shape=shape)`, nil},
 		{"processes of Dataset.map are as many as its progress tells", read(run("torch"), "trainer.dataset_processes", parser.Fields{"count": "64"}), with(killed("data", "RuntimeError: One of the subprocesses has abruptly died during map operation"), func(r *classifier.Root) { r.At = parser.Position{Source: "a.log", Line: 9} }), "num_proc=16", nil},
+		{"workers of the data loader do not run while Dataset.map does", launchedBy("slurm", run("torch", "preprocessing_num_workers", "4", "dataloader_num_workers", "2")), with(killed("data", "RuntimeError: One of the subprocesses has abruptly died during map operation"), func(r *classifier.Root) {
+			r.Trace = frames("/x/datasets/arrow_dataset.py|map|for rank, done, content in iflatmap_unordered(")
+		}), "preprocessing_num_workers=1", []string{"dataloader_num_workers=1"}},
+		{"nor while YOLO reads all images into memory", launchedBy("slurm", run("torch", "cache", "ram", "workers", "8")), cached, "cache=False", []string{"workers=2", "workers=4"}},
 		{"a model of a script's own is halved itself", run("torch"), fullCard("init", 0.5, "/x/whisper/__init__.py|load_model|return model.to(device)", "/x/torch/nn/modules/module.py|convert|return t.to("), "model.half=model.half()", []string{"torch_dtype=bfloat16"}},
 		{"one of transformers is told its type", run("torch"), fullCard("init", 0.5, "/x/app.py|main|AutoModel.from_pretrained(name).to(device)", "/x/torch/nn/modules/module.py|convert|return t.to("), "torch_dtype=bfloat16", []string{"model.half=model.half()"}},
 		{"a file that is read whole may be mapped", run("torch"), with(host("checkpoint", "DefaultCPUAllocator: can't allocate memory: you tried to allocate 2097152000 bytes"), func(r *classifier.Root) {

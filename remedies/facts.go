@@ -115,6 +115,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"caches_dataset": {"MONAI keeps the dataset in host memory", "MONAI keeps no dataset in host memory", func(ctx *Context, _ string) verdict {
 			return read(ctx, "monai.cache", "MONAI's CacheDataset keeps every sample in host memory")
 		}},
+		"caching_images": {"images were being kept in host memory", "no images were being kept in host memory", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.phase == "data" && strings.Contains(ctx.incident.PhaseWhy, "Caching images (")), "images are read into memory at the start, before a worker loads any"}
+		}},
 		"image_processor": {"SGLang's main process prepares images on the same card", "no images are prepared on the card", func(ctx *Context, _ string) verdict {
 			why := cause.PreparesImages(causeInput(ctx))
 			return verdict{truthOf(why != ""), cmp.Or(strings.TrimPrefix(why, "; "), "no images are prepared on the card")}

@@ -27,6 +27,11 @@ func barMarkers() []pattern.Pattern {
 			[]string{"Capturing CUDA graph", "Capturing batches ("},
 			[]string{"Capturing CUDA graph shapes", "Capturing CUDA graphs (decode, FULL)", "Capturing batches (bs=8 avail_mem=1.02 GB)"},
 		},
+		{
+			"image_cache", "data", `Caching images \(\d{1,5}(?:\.\d)?GB(?: (?:ram|RAM|True))?\)`, "YOLOv5 6-7, utils/dataloaders.py; Ultralytics 8, data/base.py cache_images: all images come into memory before training",
+			[]string{"Caching images ("},
+			[]string{"train: Caching images (5.3GB ram)", "train: Caching images (5.3GB RAM)", "train: Caching images (5.3GB)"},
+		},
 	} {
 		bar := func(name, edge, percent, sample string) pattern.Pattern {
 			p := pattern.Pattern{
