@@ -69,6 +69,8 @@ func TestAFewReadingsOfStepsGrowWhenTheyDouble(t *testing.T) {
 		"readings of no step":         {[]int64{214, 455, 694, 839}, 0, false},
 		"two readings":                {[]int64{214, 455}, 10, false},
 		"little memory":               {[]int64{1, 2, 3}, 10, false},
+		"after it stayed the same":    {[]int64{2, 2, 2, 2, 2, 4, 6, 8, 10}, 0, true},
+		"a jump after it stayed":      {[]int64{2, 2, 2, 2, 2, 2, 2, 10}, 0, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -133,7 +133,7 @@ func (t Trend) grows() bool {
 	if t.Peak && (t.Rises < t.Count-1 || t.Most > 2*t.Least) {
 		return false
 	}
-	return t.doubles() || t.Count >= least && t.Falls == 0 && t.Rises*4 >= 3*(t.Count-1) && t.Last >= t.First+t.First/10+1<<28
+	return t.doubles() || t.Climbs() || t.Count >= least && t.Falls == 0 && t.Rises*4 >= 3*(t.Count-1) && t.Last >= t.First+t.First/10+1<<28
 }
 
 // doubles reports whether a few readings of different steps suffice: each rose by about the same, to twice the first one and more.
@@ -142,6 +142,15 @@ func (t Trend) doubles() bool {
 	n := len(t.Points)
 	return t.Count >= few && t.Rises == t.Count-1 && t.Most <= 2*t.Least && t.Last >= 2*t.First && t.Last-t.First >= 4<<30 &&
 		n >= few && t.Points[0].Step >= 0 && t.Points[n-1].Step >= t.Points[0].Step+few-1
+}
+
+// Climbs reports whether a reading that stayed the same rose each time at its end, by about the same: something keeps memory since then,
+// such as an evaluation that keeps its graphs after a training that keeps none.
+func (t Trend) Climbs() bool {
+	const least = 4
+	n := len(t.Points)
+	return !t.Peak && t.Falls == 0 && t.Every <= 1 && t.Rises >= least && t.Most <= 2*t.Least && t.Last-t.First >= 4<<30 &&
+		n-t.Rises > least && t.Points[n-1-t.Rises].Bytes == t.First
 }
 
 // multiplies reports whether a reading is twice its first one and gibibytes more: what an engine leaves on the card when it

@@ -89,6 +89,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"growing": {"what is allocated grows from step to step", "what is allocated does not grow", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(len(ctx.run.Growth) > 0), "memory in use grows from reading to reading"}
 		}},
+		"climbs": {"memory in use stayed the same, and then rose each time", "memory in use did not rise each time after it had stayed the same", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(slices.ContainsFunc(ctx.run.Growth, classifier.Trend.Climbs)), "memory in use stayed the same while the model trained, and then rose each time"}
+		}},
 		"engine_leaks": {"the engine's version never frees some host memory", "no version of an engine that leaks host memory", engineLeaks},
 		"keeps_samples": {"a buffer of samples fills host memory", "no buffer of samples is known to fill host memory", func(ctx *Context, _ string) verdict {
 			why := cause.KeepsSamples(causeInput(ctx))

@@ -126,6 +126,9 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		{"a part of a pipeline has no room for its work", stackOf(full("40.00 MiB", "23.60", "20.00 MiB", "23.10"), "/home/u/run.py|<module>|image = pipe(prompt).images[0]", "diffusers/pipelines/flux/pipeline_flux.py|__call__|) = self.encode_prompt(", "diffusers/pipelines/flux/pipeline_flux.py|encode_prompt|self._get_t5_prompt_embeds(", "transformers/models/t5/modeling_t5.py|forward|hidden_states = self.wi_0(hidden_states)"), "states_too_big", "pipe.enable_model_cpu_offload=pipe.enable_model_cpu_offload()"},
 		{"the web UI keeps one part on the card", "Launching Web UI with arguments: --xformers\n" + stackOf(full("2.50 GiB", "7.80", "1.10 GiB", "6.20"), "/data/stable-diffusion-webui/modules/processing.py|process_images_inner|samples_ddim = p.sample(", "/data/stable-diffusion-webui/modules/sd_samplers_kdiffusion.py|sample|self.launch_sampling(steps, lambda: self.func("), "activations", "--medvram=True"},
 
+		{"an evaluation that keeps its graphs", strings.Repeat("TRAIN loss 1.9 | alloc 0.47G peak 7.7G\n", 5) + "VALID 1/676 | alloc 2.08G peak 2.4G\nVALID 2/676 | alloc 4.02G peak 4.3G\nVALID 3/676 | alloc 5.80G peak 6.1G\nVALID 4/676 | alloc 7.85G peak 8.2G\n" +
+			stackOf(full("384.00 MiB", "10.75", "351.00 MiB", "9.93"), "/home/u/trainer.py|train|pred = model(src)", "torch/nn/modules/conv.py|_conv_forward|return F.conv2d("), "leak_over_steps", "torch.no_grad=with torch.no_grad(): ..."},
+
 		// host memory
 		{"rows that Dataset.map has not written", mapped + "Killed\n" + kill, "loader_workers", "writer_batch_size=100"},
 		{"the states that ZeRO-2 keeps there", "$ swift sft --model Qwen/Qwen3-30B-A3B --train_type full --deepspeed zero2_offload --per_device_train_batch_size 1\nstep 3\n" + stackOf("RuntimeError: [enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 61203283968 bytes. Error code 12 (Cannot allocate memory)",

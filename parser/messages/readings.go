@@ -85,11 +85,15 @@ func readingPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "reading.card_named",
-			Literals: []string{"mem_allocated", "memory_allocated"},
-			Expr:     `\bmem(?:ory)?_allocated[ =:]{1,3}(?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?Gi?B|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?Mi?B)\b`,
-			Gauge:    true, Source: "scripts that print torch.cuda.memory_allocated",
-			Match:   []pattern.Sample{{Line: "[Epoch 1] mem_allocated: 4412 MB", Want: parser.Fields{"allocated": "4626317312"}}},
-			NoMatch: []string{"perf/max_memory_allocated_gb:61.2"},
+			Literals: []string{"mem_allocated", "memory_allocated", " alloc ", " alloc="},
+			Expr: `\b(?:mem(?:ory)?_allocated[ =:]{1,3}|(?<= )alloc[ =](?=[\d.]{1,8} ?[GM]i?B? (?:peak|reserved)\b))` +
+				`(?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?G(?:i?B)?|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?M(?:i?B)?)\b`,
+			Gauge: true, Source: "scripts that print torch.cuda.memory_allocated",
+			Match: []pattern.Sample{
+				{Line: "[Epoch 1] mem_allocated: 4412 MB", Want: parser.Fields{"allocated": "4626317312"}},
+				{Line: "VALID 2/676 loss 1.57 | alloc 4.00G peak 4.33G", Want: parser.Fields{"allocated": "4294967296"}},
+			},
+			NoMatch: []string{"perf/max_memory_allocated_gb:61.2", "could not alloc 4.00G of memory"},
 		},
 		{
 			Name:     "reading.peak",

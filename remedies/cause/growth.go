@@ -33,7 +33,7 @@ func growthFigure(t *classifier.Trend) (string, *int64) {
 		return fmt.Sprintf("memory grew from %s to %s in %d steps, about %s per step: something is never freed", from, to, steps, classifier.GiB(n)), &n
 	}
 	n := (t.Last - t.First) / int64(max(t.Rises, 1))
-	return fmt.Sprintf("memory grew from %s to %s in %d readings, about %s each time: something is never freed", from, to, t.Count, classifier.GiB(n)), &n
+	return fmt.Sprintf("memory grew from %s to %s in %d readings, about %s each time: something is never freed", from, to, t.Rises+t.Falls+1, classifier.GiB(n)), &n
 }
 
 // growing reports that memory use grew from reading to reading.
