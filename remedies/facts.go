@@ -125,6 +125,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			why := cause.PreparesImages(causeInput(ctx))
 			return verdict{truthOf(why != ""), cmp.Or(strings.TrimPrefix(why, "; "), "no images are prepared on the card")}
 		}},
+		"cache_on_host": {"the key-value cache takes most of the host memory", "the key-value cache does not take most of the host memory", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(cause.CacheOnHost(causeInput(ctx)) != ""), "the key-value cache takes most of the host memory"}
+		}},
 		"host_evaluation": {"host memory ran out in an evaluation that keeps its outputs", "not in an evaluation that keeps its outputs", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(cause.KeepsPredictions(causeInput(ctx)) != ""), "an evaluation keeps the outputs of all its batches"}
 		}},

@@ -303,6 +303,7 @@ var attacksThere = []attack{
 	{"checkpoint_gather", "broadcasts_state", append([]string{"own-copies"}, attacks["checkpoint_gather"]...)},
 	{"checkpoint_gather", "framework:unsloth", []string{"merge"}},
 	{"limit_too_small", "compiling", []string{"build-jobs", "host-limit", "host-node"}},
+	{"limit_too_small", "cache_on_host", []string{"engine-length", "kv-dtype", "host-limit", "host-node"}},
 	{"limit_too_small", "by_shell", append([]string{"submit"}, attacks["limit_too_small"]...)},
 	{"host_load", "by_shell", append([]string{"submit"}, attacks["host_load"]...)},
 	{"loader_workers", "by_shell", append([]string{"submit"}, attacks["loader_workers"]...)},

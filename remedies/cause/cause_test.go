@@ -441,6 +441,14 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{"TensorFlow on a card that is taken", "foreign_process", failure("gpu", "unknown", starved(300<<20)), failure("gpu", "unknown", starved(30<<30))},
 		{"the driver holds the rollout", "loader_workers", failure("host", "rollout", largest("ray::TaskRunner.run", "ray::Worker")), failure("host", "rollout", largest("ray::Worker", "ray::TaskRunner.run"))},
 		{"states on their way", "host_offload", failure("host", "unknown", func(in *Input) { in.Text = "name=reference.load_states" }), failure("gpu", "unknown", func(in *Input) { in.Text = "name=reference.load_states" })},
+		{
+			"llama.cpp's cache in host memory fills the limit", "limit_too_small", failure("host", "init", limit(14), func(in *Input) {
+				in.Stage = "the last stage logged before it: llama_kv_cache:        cpu kv buffer size = 14336.00 mib"
+			}),
+			failure("host", "init", limit(64), func(in *Input) {
+				in.Stage = "the last stage logged before it: llama_kv_cache:        cpu kv buffer size = 14336.00 mib"
+			}),
+		},
 		{"a tiny limit", "limit_too_small", failure("host", "data", limit(8)), failure("host", "data", limit(480))},
 		{
 			"a limit below half of the weights", "limit_too_small", failure("host", "init", parameters(7e9, 1), reached(4), stack("modeling_utils.py from_pretrained")),

@@ -240,3 +240,20 @@ func (in *Input) kept() string {
 	}
 	return fmt.Sprintf("the cache of finished prompts took %s%s", classifier.GiB(in.PromptCache), of(in.HostLimit))
 }
+
+// cpuCache is how llama.cpp says what its cache takes in host memory (src/llama-kv-cache.cpp).
+var cpuCache = lazyre.New(`\bcpu kv buffer size = {1,8}(\d{1,8})\.\d{2} mib`)
+
+// CacheOnHost reports that the log ends where llama.cpp allocates its cache in host memory, and that the cache alone takes most of the
+// limit.
+func CacheOnHost(in *Input) string {
+	m := cpuCache().FindStringSubmatch(in.Stage)
+	if !in.host() || in.HostLimit == nil || m == nil {
+		return ""
+	}
+	mib, _ := strconv.ParseInt(m[1], 10, 64) // the pattern bounds it
+	if mib<<20 < *in.HostLimit/2 {
+		return ""
+	}
+	return fmt.Sprintf("the key-value cache alone takes %s of host memory, and the limit is %s", classifier.GiB(mib<<20), gib(in.HostLimit))
+}

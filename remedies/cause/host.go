@@ -209,6 +209,7 @@ var host = []hypothesis{
 			{2 * hint, both(when("Ray's memory monitor ended the worker", func(in *Input) bool { return in.RayMonitor }), (*Input).host)},
 			{sign, tinyLimit},
 			{3 * proof, belowWeights},
+			{3 * proof, CacheOnHost},
 			{2 * proof, sharedOut},
 			{2 * proof, builds},
 			{hint, when("host memory ran out", (*Input).host)},
@@ -221,7 +222,7 @@ var host = []hypothesis{
 				}
 				return text, in.Total
 			}
-			if why := cmp.Or(builds(in), belowWeights(in)); why != "" {
+			if why := cmp.Or(builds(in), belowWeights(in), CacheOnHost(in)); why != "" {
 				return why, nil
 			}
 			if large := oneLargeRequest(in); large != "" {
