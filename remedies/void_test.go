@@ -104,6 +104,8 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"weights are sent before the first step":  {slime, collective(updates), "slime.max-tokens-per-gpu", "no step has run yet"},
 		"after steps, whose memory is cached":     {later, collective(updates), "slime.max-tokens-per-gpu", ""},
 		"8 bits of a cache that lacks most of it": {long, lacking(24, 3), "vllm.kv-dtype", "more than twice the cache"},
+		"nor of one for which nothing is left":    {run("sglang", "mem_fraction_static", "0.2"), recognized("sglang.not_enough_memory", cache("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.")), "sglang.kv-dtype", "no room for a KV cache of any type"},
+		"whatever the longest sequence":           {run("sglang", "context_length", "65536"), recognized("sglang.not_enough_memory", cache("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.")), "sglang.context-length", "no room for a KV cache of any type"},
 		"of one that lacks a third":               {long, lacking(24, 16), "vllm.kv-dtype", ""},
 		"in a step":                               {slime, collective("/r/model.py|train_one_step|finalize_model_grads("), "slime.max-tokens-per-gpu", ""},
 	} {
