@@ -122,6 +122,9 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 			r.Total, r.Free, r.ProcessBytes, r.Allocated = gibs(79.1), gibs(3.51), gibs(75.57), gibs(72.4)
 		}), "--mem-fraction-static=0.83", []string{"--tp=16"}},
 		{"nor is it of a length where a text model leaves nothing for a cache", kvAvailable(vllm("max_model_len", "32768", "gpu_memory_utilization", "0.9")), recognized("vllm.no_cache_blocks", cache(noBlocks)), "--gpu-memory-utilization=0.95", []string{"--max-model-len=16384"}},
+		{"whether or not V1 printed what is left", vllm("max_model_len", "32768"), with(recognized("vllm.no_cache_blocks", cache(noBlocks)), func(r *classifier.Root) {
+			r.Trace = frames("/x/vllm/v1/core/kv_cache_utils.py|check_enough_kv_cache_memory|raise ValueError(")
+		}), "--gpu-memory-utilization=0.95", []string{"--max-model-len=16384"}},
 		{"pictures beside it are made smaller", encodes(kvAvailable(vllm("max_model_len", "32768"))), recognized("vllm.no_cache_blocks", cache(noBlocks)), "--limit-mm-per-prompt={\"image\": 1, \"video\": 0}", nil},
 		{"an engine that wakes has its size", vllm("max_num_batched_tokens", "8192", "gpu_memory_utilization", "0.9"), fullCard("weight_update", 1, "/x/vllm/v1/worker/gpu_worker.py|wake_up|"), "--gpu-memory-utilization=0.83", []string{"--max-num-batched-tokens=4096", "--max-num-seqs=128"}},
 	} {

@@ -180,13 +180,15 @@ func farTooSmall(ctx *Context, _ string) verdict {
 
 // chunkedProfile reports whether vLLM failed in a profiling run that does not depend on the longest sequence, or had no memory left
 // for a cache after it: it splits prompts into chunks, V1's default, or measures pictures (vllm/worker/model_runner.py, profile_run).
-// How much V1 plans for a video does depend on the length.
+// Only how much V1 plans for a video depends on the length, as the number of frames fills it (models/qwen2_vl.py).
 func chunkedProfile(ctx *Context, _ string) verdict {
 	if ctx.is("enable_chunked_prefill=False") {
 		return verdict{}
 	}
-	if _, v1 := lastReading(ctx.run, "vllm.kv_available"); v1 && ctx.is("nothing_for_cache") {
-		return verdict{truthOf(!ctx.is("encodes_media")), "what is taken before the cache does not depend on the longest sequence"}
+	_, v1 := lastReading(ctx.run, "vllm.kv_available")
+	if ctx.is("nothing_for_cache") && (v1 || ctx.passesThrough("/vllm/v1/")) {
+		g, _ := lastReading(ctx.run, "vllm.encoder_cache")
+		return verdict{truthOf(g.Fields["media"] != "video"), "what is taken before the cache does not depend on the longest sequence"}
 	}
 	if !ctx.is("profile_run") {
 		return verdict{}
