@@ -314,6 +314,8 @@ func engineUntouched(ctx *Context, topic string, changes []change) string {
 	case !strings.HasPrefix(topic, "engine-"):
 	case pullsOne([]string{"graphs", "eager"}, topic, changes) && ctx.is("eager"):
 		return ctx.holds("eager").why
+	case pullsOne([]string{"graphs", "eager"}, topic, changes) && ctx.is("uncounted_graphs"):
+		return ctx.holds("uncounted_graphs").why
 	case pullsOne([]string{"graphs", "eager"}, topic, changes) && engineApart(ctx) != "":
 		return engineApart(ctx)
 	case topic == "engine-sleep" && ctx.phase == "init" && ctx.is("engine_process") && !ctx.is("engine_wakes"):

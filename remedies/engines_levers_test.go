@@ -90,7 +90,9 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		{"weights that fit are made smaller for the cache", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), cache(tooLong), "--quantization=fp8", []string{"--enforce-eager=True"}},
 		{"a card from before Turing has no 8-bit floats", onCard(vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), "V100"), cache(tooLong), "--quantization=bitsandbytes", []string{"--quantization=fp8"}},
 		{"a cache for one sequence may be of 8 bits", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), cache(tooLong), "--kv-cache-dtype=fp8", nil},
-		{"a cache for which there is nothing may not", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), recognized("vllm.no_cache_blocks", cache(noBlocks)), "--max-model-len=16384", []string{"--kv-cache-dtype=fp8", "--enforce-eager=True"}},
+		{"a cache for which there is nothing may not", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), with(recognized("vllm.no_cache_blocks", cache(noBlocks)), func(r *classifier.Root) {
+			r.Trace = frames("/x/vllm/worker/worker.py|raise_if_cache_size_invalid|raise ValueError(")
+		}), "--max-model-len=16384", []string{"--kv-cache-dtype=fp8", "--enforce-eager=True"}},
 		{"the profiling run's forward pass has no rows of sequences", vllm("max_num_batched_tokens", "8192", "max_num_seqs", "256"), fullCard("init", 3, forward...), "--max-num-batched-tokens=512", []string{"--max-num-seqs=128"}},
 		{"the encoder of a model with a decoder has", vllm("max_num_seqs", "256", "max_model_len", "448"), fullCard("init", 3, "/x/vllm/worker/enc_dec_model_runner.py|profile_run|", "/x/vllm/model_executor/models/whisper.py|get_encoder_outputs|"), "--max-num-seqs=64", []string{"--max-model-len=256", "--max-num-batched-tokens=1024"}},
 		{"its sampler has", vllm("max_num_batched_tokens", "8192", "max_num_seqs", "256"), fullCard("init", 0.5, sampler...), "--max-num-seqs=128", []string{"--tensor-parallel-size"}},

@@ -111,18 +111,18 @@ func fp8InVain(ctx *Context, _ string) verdict {
 	return verdict{no, "8-bit floats are made of the weights"}
 }
 
-// uncountedGraphs reports whether graphs take nothing from an engine's cache: V1 captures them once it is there, and leaves
-// room for them from vLLM 0.20 on (v1/worker/gpu_worker.py, determine_available_memory).
+// uncountedGraphs reports whether graphs take nothing from an engine's cache: vLLM captures them once it is there
+// (worker/worker.py, initialize_cache), and leaves room for them from 0.20 on (v1/worker/gpu_worker.py, determine_available_memory).
 func uncountedGraphs(ctx *Context, _ string) verdict {
 	if !ctx.is("kv_sizing") {
 		return verdict{no, "graphs hold memory beside the cache"}
 	}
-	in, ok := versionIn(ctx.run.FrameworkVersion, ">=0.8 <0.20")
+	counted := since(ctx, "vllm 0.20").truth
 	switch {
-	case in, !ok && ctx.passesThrough("/vllm/v1/"):
-		return verdict{yes, "CUDA graphs are captured later, after the KV cache is allocated"}
-	case ok:
+	case counted == yes:
 		return verdict{no, "the engine leaves room for graphs when it sizes its cache"}
+	case counted == no, ctx.passesThrough("/vllm/v1/", "/vllm/worker/"), ctx.recognized("vllm.max_len_blocks"):
+		return verdict{yes, "CUDA graphs are captured later, after the KV cache is allocated"}
 	}
 	return verdict{}
 }
