@@ -234,13 +234,13 @@ func encoderBatch(ctx *Context, _ string) verdict {
 // wholeProfile reports whether vLLM's V0 processes whole prompts. It then refuses to take fewer tokens in a step than one prompt
 // may have (vllm/config.py, SchedulerConfig), and profiles prompts of the greatest length.
 func wholeProfile(ctx *Context, _ string) verdict {
-	const chunkedAbove = 32768 // by default
+	const chunkedAbove = 32768 // by default, since 0.5.4
 	tokens, set := ctx.settings.integer("max_num_batched_tokens")
 	longest, known := ctx.settings.integer("max_model_len", "max_seq_len")
 	switch {
-	case !ctx.passesThrough("/vllm/worker/"), ctx.is("enable_chunked_prefill=True"), set && (!known || tokens/2 >= longest):
+	case !ctx.passesThrough("/vllm/worker/") && !ctx.recognized("vllm.max_len_blocks"), ctx.is("enable_chunked_prefill=True"), set && (!known || tokens/2 >= longest):
 		return verdict{no, "the tokens of a step are limited"}
-	case set, ctx.is("profile_run"), known && longest <= chunkedAbove:
+	case set, ctx.is("profile_run"), known && longest <= chunkedAbove, ctx.is("before:vllm 0.5.4"):
 		return verdict{yes, "a step has as many tokens as the longest prompt"}
 	}
 	return verdict{no, "the tokens of a step are limited"}

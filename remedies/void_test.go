@@ -106,6 +106,7 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"8 bits of a cache that lacks most of it": {long, lacking(24, 3), "vllm.kv-dtype", "more than twice the cache"},
 		"nor of one for which nothing is left":    {run("sglang", "mem_fraction_static", "0.2"), recognized("sglang.not_enough_memory", cache("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.")), "sglang.kv-dtype", "no room for a KV cache of any type"},
 		"whatever the longest sequence":           {run("sglang", "context_length", "65536"), recognized("sglang.not_enough_memory", cache("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.")), "sglang.context-length", "no room for a KV cache of any type"},
+		"V0 takes no step below a whole prompt":   {run("vllm", "max_model_len", "4096"), recognized("vllm.max_len_blocks", cache("ValueError: The model's max seq len (4096) is larger than the maximum number of tokens that can be stored in KV cache (3664).")), "vllm.max-num-batched-tokens", "as many tokens as the longest prompt"},
 		"of one that lacks a third":               {long, lacking(24, 16), "vllm.kv-dtype", ""},
 		"in a step":                               {slime, collective("/r/model.py|train_one_step|finalize_model_grads("), "slime.max-tokens-per-gpu", ""},
 	} {
