@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"path"
 	"slices"
 	"strings"
 
@@ -45,6 +46,7 @@ var engineFlags = map[string]engineForm{
 // without such a form.
 func inProgramsWords(ctx *Context, guide string, changes []change) []change {
 	program, engine := programOf(ctx.run), classifier.FrameworkByID(guide)
+	changes = asNamedConfig(ctx, changes)
 	words, known := engineFlags[program.ID]
 	words.prefix = strings.Replace(words.prefix, "{engine}", guide, 1)
 	if args, ok := ctx.settings.find("model_args", true); ok && engine.Is(classifier.Engine) && ctx.settings.has("tasks") {
@@ -125,6 +127,41 @@ func asArguments(changes []change) []change {
 		}
 	}
 	return out
+}
+
+// namedConfigs lists DeepSpeed configurations that come with a program, without and with offload. Those of stage 3 offload parameters,
+// too (ms-swift, swift/config; LLaMA-Factory, examples/deepspeed; Axolotl, deepspeed_configs).
+var namedConfigs = [][2]string{
+	{"zero2", "zero2_offload"},
+	{"zero3", "zero3_offload"},
+	{"zero1", "zero2_offload"},
+	{"zero0", "zero2_offload"},
+	{"ds_z2_config.json", "ds_z2_offload_config.json"},
+	{"ds_z3_config.json", "ds_z3_offload_config.json"},
+	{"ds_z0_config.json", "ds_z2_offload_config.json"},
+	{"zero3_bf16.json", "zero3_bf16_cpuoffload_all.json"},
+}
+
+// asNamedConfig writes changes of offloading as the name of another configuration, if the run's is one of those.
+func asNamedConfig(ctx *Context, changes []change) []change {
+	f, _ := ctx.settings.find("deepspeed", true)
+	dir, name := path.Split(strings.Trim(f.value.Value, `"'`))
+	at := slices.IndexFunc(namedConfigs, func(n [2]string) bool { return slices.Contains(n[:], name) })
+	i := slices.IndexFunc(changes, func(c change) bool { return strings.Contains(c.Key, "offload_") && strings.HasSuffix(c.Key, ".device") })
+	if at < 0 || i < 0 {
+		return changes
+	}
+	p := Parameter{Key: f.key, Surface: programOf(ctx.run).Dialect, Direction: "set"}
+	switch to := changes[i].parameter.Value; {
+	case to == "cpu":
+		p.Value = dir + namedConfigs[at][1]
+	case to == "none" && !strings.Contains(name, "3"): // that of stage 3 without offload brings parameters and optimizer back at once
+		p.Value = dir + namedConfigs[at][0]
+	default:
+		return changes
+	}
+	c, _ := proposeChange(ctx, &naming{lastWords: map[string]int{}}, &p)
+	return []change{c}
 }
 
 // finetunes reports whether a run of verl is one of its trainer for fine-tuning, whose configuration is another one.

@@ -21,6 +21,7 @@ func TestASettingIsWrittenAsTheProgramTakesIt(t *testing.T) {
 	const (
 		profile = "/x/vllm/worker/model_runner.py|profile_run|"
 		exllama = "/x/exllamav2/cache.py|create_state_tensors|p_value_states = torch.zeros("
+		offload = "zero_optimization.offload_optimizer.device"
 		visual  = "/x/transformers/models/qwen2_vl/modeling_qwen2_vl.py|forward|image_embeds = self.visual("
 	)
 	since := func(version string) *classifier.Run {
@@ -56,6 +57,9 @@ func TestASettingIsWrittenAsTheProgramTakesIt(t *testing.T) {
 		"SGLang of early 2024 has few flags":  {as(run("sglang"), "", "sglang", ""), full("rollout", "/x/sglang/srt/managers/router/model_rpc.py|forward_step|"), []string{"--mem-fraction-static"}, []string{"--chunked-prefill-size", "--cuda-graph-max-bs", "--kv-cache-dtype"}},
 		"ms-swift 2 reads the environment":    {of("swift", run("trl")), full("forward", "/w/swift/llm/rlhf.py|llm_rlhf|", visual), []string{"MAX_PIXELS"}, []string{"--max_pixels"}},
 		"ms-swift 3 has a flag":               {of("swift", run("trl")), full("forward", "/w/swift/llm/train/rlhf.py|main|", visual), []string{"--max_pixels"}, []string{"MAX_PIXELS"}},
+		"ms-swift names its offload":          {of("swift", as(run("deepspeed", "--deepspeed", "zero3"), "deepspeed", "", "")), full("backward"), []string{"--deepspeed"}, []string{offload}},
+		"LLaMA-Factory has a file of it":      {of("llamafactory", as(run("deepspeed", "deepspeed", "examples/deepspeed/ds_z2_config.json"), "deepspeed", "", "")), full("backward"), []string{"deepspeed"}, []string{offload}},
+		"a user's own DeepSpeed file":         {of("llamafactory", as(run("deepspeed", "deepspeed", "ds_zero3.json"), "deepspeed", "", "")), full("backward"), []string{offload}, []string{"deepspeed"}},
 		"Qwen's processor has an argument":    {run("torch"), full("forward", "/w/train.py|<module>|loss.backward()", visual), []string{"max_pixels"}, []string{"MAX_PIXELS", "--max_pixels"}},
 		"pairs are cut at max_length":         {of("unsloth", run("trl", "max_length", "8192", "max_seq_length", "8192")), full("forward", "/w/unsloth_compiled_cache/UnslothORPOTrainer.py|concatenated_forward|"), []string{"max_length"}, []string{"max_seq_length"}},
 		"samples are cut at max_seq_length":   {of("unsloth", run("trl", "max_seq_length", "8192")), full("forward", "/w/unsloth_compiled_cache/UnslothSFTTrainer.py|compute_loss|"), []string{"max_seq_length"}, []string{"max_length"}},

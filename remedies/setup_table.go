@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -117,6 +118,14 @@ var setupRows = []setupRow{
 		word(optimizers, func(s *setup, o string) { s.Optimizer = o })(s, v)
 		return true
 	}, map[string]string{"areal": "actor.optimizer.type", "hf": "optim", "deepspeed": "optimizer.type", "megatron": "optimizer", "torchtitan": "optimizer.name"}},
+	{"", func(s *setup, v string) bool {
+		v = path.Base(strings.Trim(v, `"' `))
+		on := slices.ContainsFunc(namedConfigs, func(n [2]string) bool { return n[1] == v })
+		if on {
+			s.OptimizerOffload, s.ParamOffload = memory.Some(1.0), memory.Some(strings.Contains(v, "3"))
+		}
+		return on
+	}, map[string]string{"deepspeed": "deepspeed"}},
 	{"", toggle(func(s *setup) *optBit { return &s.ParamOffload }), map[string]string{
 		"verl fsdp":     "actor_rollout_ref.actor.fsdp_config.param_offload actor_rollout_ref.actor.fsdp_config.offload_policy",
 		"verl megatron": "actor_rollout_ref.actor.megatron.param_offload", "areal": "actor.fsdp.offload_params", "nemo_rl fsdp": "policy.dtensor_cfg.cpu_offload",

@@ -99,6 +99,9 @@ func TestSettingsOfEveryDialectBecomeTheSameInputs(t *testing.T) {
 		"a DeepSpeed configuration that is named for its stage": {run("trl", "deepspeed", "configs/ds_z3_offload.json", "max_length", "1024", "per_device_train_batch_size", "2"), "backward", func(s *memory.Setup) {
 			s.Trainer, s.MicroBatch, s.SequenceMax = memory.ZeRO3, two, memory.Some(int64(1024))
 		}},
+		"a configuration with offload by its name": {run("trl", "--deepspeed", "zero3_offload", "max_length", "1024", "per_device_train_batch_size", "2"), "backward", func(s *memory.Setup) {
+			s.Trainer, s.MicroBatch, s.SequenceMax, s.ParamOffload, s.OptimizerOffload = memory.ZeRO3, two, memory.Some(int64(1024)), on, memory.Some(1.0)
+		}},
 		"vLLM alone": {run("vllm", "gpu_memory_utilization", "0.9", "max_num_seqs", "256", "max_model_len", "32768", "enforce_eager", "True", "tensor_parallel_size", "4", "kv_cache_dtype", "fp8", "swap_space", "4"), "rollout", func(s *memory.Setup) {
 			s.Engine, s.EngineShare, s.MaxSeqs, s.MaxModelLen = memory.VLLM, memory.Some(0.9), memory.Some(int64(256)), memory.Some(int64(32768))
 			s.CUDAGraphs, s.EngineTP, s.KVBytes, s.SwapBytes = off, four, memory.Some(1.0), memory.Some(int64(4<<30))
