@@ -49,7 +49,8 @@ func budgetModels(ctx *Context) (m memory.Model, others []memory.Model) {
 	if p := sizes.Parameters; p.Value > 0 {
 		return memory.Model{Parameters: p.Value, Vocab: sizes.Vocab.Value, Hidden: sizes.Hidden.Value}, nil
 	}
-	if n := ctx.run.Model.Trained; n != nil && *n >= mostAdapted && !trainsAdapters(ctx) && (ctx.is("one_gpu") || ctx.is("unsharded")) {
+	counted := ctx.is("one_gpu") || ctx.is("unsharded") || ctx.run.Backend == "deepspeed" // by ds_numel (transformers, trainer_pt_utils.py)
+	if n := ctx.run.Model.Trained; n != nil && *n >= mostAdapted && counted && !trainsAdapters(ctx) {
 		return memory.Model{Parameters: *n}, nil
 	}
 	if near := memory.EstimatedModels(ctx.run.Model.Name); len(near) > 0 {

@@ -235,6 +235,10 @@ func TestParametersThatATrainerCounted(t *testing.T) {
 		ctx := newContext(counted(as(run("torch"), "", "", c.model), c.parameters, 0), later(gpuOOM("backward")))
 		assert.Equal(t, c.want, ctx.model.Parameters.Value, c.model)
 	}
+	const trained = 13_000_000_000
+	for backend, want := range map[string]int64{"deepspeed": trained, "fsdp": 0} { // whose wrapped model counts one rank's part
+		assert.Equal(t, want, newContext(counted(as(run("torch"), backend, "", ""), 0, trained), later(gpuOOM("optimizer"))).setup.Model.Parameters, backend)
+	}
 }
 
 func TestWhatSplitsTheStatesComesFirstOnlyWhereThereAreGPUs(t *testing.T) {
