@@ -176,14 +176,14 @@ func launchParameters() []pattern.Pattern {
 			Name: "launch.all_parameters",
 			Literals: []string{
 				" total parameters", "ForCausalLM contains ", "ConditionalGeneration contains ", " Million params", " Total params", "finished initializing model ", ", param count:", "model params   ", "Total number of parameters in billions: ",
-				"number parameters: ", "umber of parameters: ", "otal parameters: ", "otal params: ", "odel params: ", "odel parameters: ", "otal number of parameters: ",
+				"number parameters: ", "umber of parameters: ", "otal parameters: ", "otal params: ", "odel params: ", "odel parameters: ", "otal number of parameters: ", "n_params=",
 			},
 			Expr: `\bsize: (?<parameters_n>` + n + `) total parameters\b|For(?:CausalLM|ConditionalGeneration) contains (?<parameters_n>` + n + `) parameters\.?\s*$|^--> \S{1,200} has (?<parameters_n>` + n + `) params\s*$` +
 				`|^(?<parameters_n>` + n + `) {1,12}Total params\s*$|\bfinished initializing model (?:- num_params = \d{1,9}, num_elems = |with )(?<parameters_n>` + n + `)` +
 				`|\bModel \S{1,200} created, param count: ?(?<parameters_n>` + n + `)|^(?:print_info|llm_load_print_meta): model params {1,9}= (?<parameters_n>` + n + `)\s*$` +
-				`|^Total number of parameters in billions: (?<parameters_bn>` + n + `)\s*$` +
+				`|^Total number of parameters in billions: (?<parameters_bn>` + n + `)\s*$|^(?:cfg\.)?n_params=(?<parameters_n>\d\.\d{1,6}e\+\d\d)\s*$` +
 				`|^[\s*#>=|-]{0,8}(?:(?:[Tt]otal |[Mm]odel )?[Nn]umber (?:of )?(?:model )?parameters|(?:[Tt]otal |[Mm]odel ){1,2}param(?:eter)?s): (?<parameters_n>` + n + `)(?:\s*$| \()`,
-			Marker: "launch", Source: "TorchTitan, train.py; verl, utils/model.py; llama-recipes, model_utils.py; Lightning; DeepSpeed, partition_parameters.py; timm; llama.cpp, llama-model.cpp; Megatron, theoretical_memory_usage.py; MaxText, nanoGPT, nanotron, LitGPT, Colossal-AI and scripts like them",
+			Marker: "launch", Source: "TorchTitan, train.py; verl, utils/model.py; llama-recipes, model_utils.py; Lightning; DeepSpeed, partition_parameters.py; timm; llama.cpp, llama-model.cpp; Megatron, theoretical_memory_usage.py; MaxText, llm-foundry, nanoGPT, nanotron, LitGPT, Colossal-AI and scripts like them",
 			Match: []pattern.Sample{
 				{Line: "Model llama3 8B size: 8,030,261,248 total parameters", Want: of("8030261248", "")},
 				{Line: "Qwen2ForCausalLM contains 7.62B parameters", Want: of("7620000000", "")},
@@ -194,6 +194,7 @@ func launchParameters() []pattern.Pattern {
 				{Line: "Model vit_large_patch16_224 created, param count:304326632", Want: of("304326632", "")},
 				{Line: "print_info: model params     = 7.62 B", Want: of("7620000000", "")},
 				{Line: "llm_load_print_meta: model params     = 361.82 M", Want: of("361820000", "")},
+				{Line: "cfg.n_params=6.65e+09", Want: of("6650000000", "")},
 				{Line: "Total number of parameters in billions: 8.03", Want: of("8030000000", "")},
 				{Line: "number parameters: 6.738 billion", Want: of("6738000000", "")},
 				{Line: "number of parameters: 123.59M", Want: of("123590000", "")},

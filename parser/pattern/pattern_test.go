@@ -87,7 +87,7 @@ func TestParseSize(t *testing.T) {
 func TestParseCount(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]int64{
-		"7,615,616,512": 7615616512, "7.62 B": 7620000000, "123.59M": 123590000, "8030.261248 Million": 8030261248, "6.738 billion": 6738000000, "12": 12,
+		"7,615,616,512": 7615616512, "7.62 B": 7620000000, "123.59M": 123590000, "8030.261248 Million": 8030261248, "6.738 billion": 6738000000, "12": 12, "6.65e+09": 6650000000,
 	} {
 		got, ok := ParseCount(text)
 		assert.True(t, ok, text)

@@ -54,8 +54,11 @@ func ParseSize(s string, binary bool) (int64, bool) {
 // scales are what the words behind a count mean.
 var scales = map[string]float64{"": 1, "k": 1e3, "m": 1e6, "million": 1e6, "g": 1e9, "b": 1e9, "billion": 1e9, "t": 1e12}
 
-// ParseCount reads a printed number of things, such as "7,615,616,512", "7.62 B" or "8030.26 Million", rounded.
+// ParseCount reads a printed number of things, such as "7,615,616,512", "7.62 B", "8030.26 Million" or "6.65e+09", rounded.
 func ParseCount(s string) (int64, bool) {
+	if f, err := strconv.ParseFloat(s, 64); err == nil && f >= 0 && f < math.MaxInt64 {
+		return int64(math.Round(f)), true
+	}
 	i := 0
 	for i < len(s) && (s[i] >= '0' && s[i] <= '9' || s[i] == '.' || s[i] == ',') {
 		i++
