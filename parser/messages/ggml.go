@@ -176,9 +176,9 @@ func ggmlPatterns() []pattern.Pattern {
 		{
 			// What was being made when a buffer was refused, said behind it: it has other causes, too.
 			Name:     "ggml.not_loaded",
-			Literals: []string{": failed to load model", "panic: unable to load model: ", "failed to allocate ", `msg="Load failed"`, "msg=load request=", `msg="load request`},
+			Literals: []string{": failed to load model", "panic: unable to load model: ", "panic: failed to reserve graph", "failed to allocate ", `msg="Load failed"`, "msg=load request=", `msg="load request`},
 			Expr: `^(?:\w{2,8} {1,8})?(?:llama_(?:load_model|model_load)_from_file(?:_impl)?: failed to load model` +
-				`|panic: unable to load model: |(?:time=\S{1,40} level=[A-Z]{4,5} source=\w{1,20}\.go:\d{1,5} )?msg=(?:"Load failed"|"?load request"?=?"\{Operation:(?:fit|alloc|commit))` +
+				`|panic: (?:unable to load model: |failed to reserve graph\b)|(?:time=\S{1,40} level=[A-Z]{4,5} source=\w{1,20}\.go:\d{1,5} )?msg=(?:"Load failed"|"?load request"?=?"\{Operation:(?:fit|alloc|commit))` +
 				`|(?!llama_kv_cache_update)\w{1,60}: (?:error: )?(?:failed to load model,? '|(?:failed to initialize the context: )?failed to allocate (?:compute (?:pp )?buffers|buffer for (?<method>kv cache))))`,
 			Kind: parser.GPUDriverOOM, Role: parser.Detail, Phase: "init",
 			Source: "llama.cpp 2023-2025, src/llama.cpp, src/llama-context.cpp, common/common.cpp, tools/server/server.cpp; Ollama, runner/llamarunner/runner.go, runner/ollamarunner/runner.go, server/sched.go",
@@ -186,6 +186,7 @@ func ggmlPatterns() []pattern.Pattern {
 				"llama_load_model_from_file: failed to load model",
 				"llama_model_load_from_file_impl: failed to load model",
 				"panic: unable to load model: /root/.ollama/models/blobs/sha256-6150",
+				"panic: failed to reserve graph",
 				"common_init_from_params: failed to load model 'models/qwen2.5-32b-q8_0.gguf'",
 				"srv    load_model: failed to load model, 'models/qwen2.5-32b-q8_0.gguf'",
 				"llama_init_from_gpt_params: error: failed to load model 'models/mixtral-8x7b.gguf'",
