@@ -320,8 +320,8 @@ func engineUntouched(ctx *Context, topic string, changes []change) string {
 		return engineApart(ctx)
 	case topic == "engine-sleep" && ctx.phase == "init" && ctx.is("engine_process") && !ctx.is("engine_wakes"):
 		return "the engine failed as it started, before its first rollout"
-	case (topic == "engine-max-len" || topic == "engine-kv-dtype") && ctx.recognized("sglang.not_enough_memory"):
-		return "the engine's share leaves the KV cache nothing, whatever a token takes" // srt/model_executor/model_runner.py, max_total_num_tokens
+	case (topic == "engine-max-len" || topic == "engine-kv-dtype") && ctx.is("nothing_for_cache") && ctx.recognisedAs("sglang."):
+		return ctx.holds("nothing_for_cache").why // srt/model_executor/model_runner.py divides what is left by the bytes of a token
 	case engineComes(ctx):
 		return "the engine starts only after the trainer has loaded its model"
 	case ctx.is("less_than_desired") && topic != "engine-share-down" && topic != "engine-sleep":

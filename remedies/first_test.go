@@ -60,6 +60,7 @@ var attackersThere = []attack{
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 	{"engine_share_too_large", "gather_all_token_logits=True", []string{"all-logits"}},
 	{"logits", "set:image_max_pixels", []string{"engine-multimodal"}}, // an image becomes tokens
+	{"limit_too_small", "cache_on_host", []string{"engine-length"}},
 	{"nccl_no_margin", "evaluating", []string{"eval-batch"}},
 	{"foreign_process", "beside_server", []string{"one-device"}},
 	{"activations", "swaps_blocks", []string{"layer-offload"}},
