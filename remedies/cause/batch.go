@@ -77,3 +77,27 @@ func (in *Input) stepSize() string {
 func lastPart(key string) string {
 	return strings.TrimLeft(key[strings.LastIndexByte(key, '.')+1:], "-")
 }
+
+// widerThanLayers reports that a gradient takes more per token of the micro-batch than the widest layer of any model: only
+// the vocabulary is that wide.
+func widerThanLayers(in *Input) string {
+	const widest = 256 << 10 // bytes: 64k elements of four
+	if in.Requested == nil || in.Tokens == nil || in.Tokens.Tokens < 1024 || in.Place != memory.Unnamed || len(in.Request) > 0 && in.Request[0].Over {
+		return ""
+	}
+	each := *in.Requested / max(in.Tokens.Tokens, in.Tokens.Longest)
+	if each < widest {
+		return ""
+	}
+	return fmt.Sprintf("%s for the %s tokens that a micro-batch may have are %d KiB each: no layer is so wide, only the vocabulary", gib(in.Requested), memory.Thousands(max(in.Tokens.Tokens, in.Tokens.Longest)), each>>10)
+}
+
+// eagerLayer reports that a layer which is recomputed asks for so much while its attention is not fused: the vocabulary's head is no part
+// of such a layer in transformers. LLaMA-Factory's name for eager is disabled (model/model_utils/attention.py).
+func eagerLayer(in *Input) string {
+	eager := is(": attention builds its scores in full, in a layer that is recomputed", []string{"flash_attn", "attn_implementation", "attn_impl"}, "eager", "disabled")
+	if widerThanLayers(in) == "" || !in.passes(12, "torch/utils/checkpoint.py backward") {
+		return ""
+	}
+	return eager(in)
+}

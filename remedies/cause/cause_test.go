@@ -409,6 +409,11 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{"Ray's store is full", "shm", failure("host", "rollout", saying("ray.object_store_full")), failure("host", "rollout", saying("ray.low_memory"))},
 		{"NCCL's segment in /dev/shm", "shm", failure("shm", "nccl", func(in *Input) { in.Kind = "nccl_oom" }), failure("gpu", "nccl", func(in *Input) { in.Kind = "nccl_oom" })},
 		{
+			"a recomputed layer with eager attention, and with a fused one", "attention_scores",
+			failure("gpu", "backward", tokens(8192), free(11, 18), setting("flash_attn", "disabled"), stack("torch/utils/checkpoint.py backward torch.autograd.backward(", "torch/autograd/graph.py _engine_run_backward")),
+			failure("gpu", "backward", tokens(8192), free(11, 18), setting("flash_attn", "fa2"), stack("torch/utils/checkpoint.py backward torch.autograd.backward(", "torch/autograd/graph.py _engine_run_backward")),
+		},
+		{
 			"flex_attention that builds its scores, and its fused kernel", "attention_scores",
 			failure("gpu", "forward", stack("torch/_higher_order_ops/flex_attention.py math_attention")), failure("gpu", "forward", stack("torch/nn/attention/flex_attention.py flex_attention")),
 		},

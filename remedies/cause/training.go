@@ -161,7 +161,7 @@ var training = []hypothesis{
 				}
 				return ""
 			}},
-			{sign + 2*hint, both(widerThanLayers, (*Input).training)},
+			{sign + 2*hint, both(widerThanLayers, func(in *Input) bool { return in.training() && eagerLayer(in) == "" })},
 			{sign, both(when("the stack ends in the logits or their loss", func(in *Input) bool { return in.Place == memory.Logits }), (*Input).trainerGPU)},
 			{sign, both(frames(6, "the model's outputs are converted to float32", "convert_to_fp32", "logits.float()", "forcausallmloss", "fixed_cross_entropy"), (*Input).trainerGPU)},
 			{proof, both(frames(12, "evaluation keeps the logits of all its batches", "nested_concat", "nested_gather", "pad_across_processes", "evalloopcontainer"), (*Input).gpu)},
@@ -200,6 +200,7 @@ var training = []hypothesis{
 			{2 * proof, both(when("it failed while encoding an image, whose patches all attend to each other", func(in *Input) bool { return in.Picture && in.Requested != nil && *in.Requested > 4<<30 }), (*Input).gpu)},
 			{proof, both(when("attention builds its scores in full", func(in *Input) bool { return in.Place == memory.Attention }), (*Input).gpu)},
 			{proof, both(frames(5, "the stack ends in attention that builds its scores in full", "eager_attention", "attn_weights", "attention_scores", "attention_probs", "q @ k", "torch.matmul(query", "torch.matmul(q,", "baddbmm", "get_attention_scores", "slicedattn", "torch/_higher_order_ops/flex_attention.py"), (*Input).gpu)},
+			{proof, both(eagerLayer, (*Input).training)},
 			{sign, both(fallback, (*Input).gpu)},
 			{proof, both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })}, // fused kernels ask for no more than their output
 		},
@@ -424,20 +425,6 @@ func keepsActivations(in *Input) string {
 	}
 	why := is(", so every layer keeps its activations", keys, "false", "none")(in)
 	return why[strings.LastIndexByte(why[:max(strings.IndexByte(why, ' '), 0)], '.')+1:]
-}
-
-// widerThanLayers reports that a gradient takes more per token of the micro-batch than the widest layer of any model: only
-// the vocabulary is that wide.
-func widerThanLayers(in *Input) string {
-	const widest = 256 << 10 // bytes: 64k elements of four
-	if in.Requested == nil || in.Tokens == nil || in.Tokens.Tokens < 1024 || in.Place != memory.Unnamed || len(in.Request) > 0 && in.Request[0].Over {
-		return ""
-	}
-	each := *in.Requested / max(in.Tokens.Tokens, in.Tokens.Longest)
-	if each < widest {
-		return ""
-	}
-	return fmt.Sprintf("%s for the %s tokens that a micro-batch may have are %d KiB each: no layer is so wide, only the vocabulary", gib(in.Requested), memory.Thousands(max(in.Tokens.Tokens, in.Tokens.Longest)), each>>10)
 }
 
 // microBatch describes the activations by what the settings say about the micro-batch and recomputation.
