@@ -77,6 +77,7 @@ func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	ctx := &Context{run: run, incident: in, root: &in.Root, settings: newSettings(run.Config), resource: cmp.Or(in.Resource, in.Kind.Resource())}
 	ctx.run = withBackend(ctx)
 	ctx.text = evidenceText(in)
+	ctx.run = withEngine(ctx)
 	ctx.stack = stackText(in)
 	ctx.phase = phaseOf(ctx)
 	ctx.model = modelOf(ctx)
@@ -99,6 +100,17 @@ func withBackend(ctx *Context) *classifier.Run {
 	case ctx.run.Application == "lightning" && ctx.passesThrough("torch/distributed/fsdp/"), trainerShards(ctx):
 		out.Backend = "fsdp"
 	}
+	return &out
+}
+
+// withEngine returns the run as LMDeploy's if its engine TurboMind failed, which ms-swift and other programs start in their own process:
+// what helps are the engine's settings.
+func withEngine(ctx *Context) *classifier.Run {
+	if !ctx.messageContains("[tm][error]") {
+		return ctx.run
+	}
+	out := *ctx.run
+	out.Application = "lmdeploy"
 	return &out
 }
 
