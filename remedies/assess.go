@@ -218,6 +218,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("images"); v.truth == yes && slices.Contains(logitsTopics, it.Topic) {
 		return "it failed on the images, before any logits"
 	}
+	if place, _ := failedPlace(ctx); ctx.phase == "forward" && (place == memory.MLP || place == memory.Attention) && onlyLoss(it.Topic, changes) {
+		return "it failed in a layer of the forward pass, whose logits come later"
+	}
 	if why := engineUntouched(ctx, it.Topic, changes); why != "" {
 		return why
 	}
@@ -376,6 +379,11 @@ var chunkTopics = []string{"logprob-chunks", "recompute-loss", "entropy-chunks"}
 
 // logitsTopics lists topics of the logits of a text.
 var logitsTopics = []string{"liger", "fused-loss", "fused-kernels", "recompute-loss", "logprob-chunks", "entropy-chunks"}
+
+// onlyLoss reports whether an item changes no more than how logits and loss are computed. Liger has kernels for layers, too.
+func onlyLoss(topic string, changes []change) bool {
+	return topic != "liger" && slices.Contains(logitsTopics, topic) && !slices.ContainsFunc(changes, func(c change) bool { return strings.Contains(c.Key, "liger") })
+}
 
 // doubtful reports whether a requirement of an item is not confirmed.
 func doubtful(ctx *Context, requires []string) bool {
