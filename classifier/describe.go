@@ -62,8 +62,14 @@ func describe(files []*file, o Overrides) Run {
 	r.readCode(files)
 	r.modelFromConfig()
 	for _, f := range files {
-		for _, m := range f.Launches { // what no setting names, by the first file that is read
+		for _, m := range f.Launches { // what no setting and no program names, by the first file that is read
 			set(&r.Model.Name, m.Fields["loaded"])
+			if is := m.Fields["installed"]; is != "" && is == r.Engine {
+				set(&r.EngineVersion, m.Fields["version"])
+			}
+			if is := m.Fields["installed"]; is != "" && is == r.Framework {
+				set(&r.FrameworkVersion, m.Fields["version"])
+			}
 		}
 	}
 	r.sizesFromConfig()

@@ -60,3 +60,11 @@ func TestHowManyParametersThereAreAndAreTrained(t *testing.T) {
 	m = read(t, map[string]string{"a.log": " > number of parameters on (tensor, pipeline) model parallel rank (1, 0): 4286349312\n"}).Run.Model
 	assert.Nil(t, m.Parameters, "those of one rank")
 }
+
+func TestTheVersionOfWhatRunsFromATableOfPackages(t *testing.T) {
+	t.Parallel()
+	const table = "sglang                            0.4.5\nvllm                              0.8.0\n"
+	for log, want := range map[string]string{table: "", table + "+ vllm serve Qwen/Qwen3-14B\n": "0.8.0", table + "+ vllm serve Qwen/Qwen3-14B\nvLLM API server version 0.9.2\n": "0.9.2"} {
+		assert.Equal(t, want, read(t, map[string]string{"a.log": log}).Run.EngineVersion, log)
+	}
+}
