@@ -246,6 +246,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"states_return":  {"offloaded states come back to the card for the update", "offloaded states stay on the host", statesReturn},
 		"shares_card":    {"trainer and engine share the card", "trainer and engine have their own cards", sharesCard},
 		"stray":          {"a stray process holds memory of the card", "not when a stray process holds the card", stray},
+		"exceeds_pool":   {"inputs and outputs of the program exceed the card", "inputs and outputs of the program are not known to exceed the card", exceedsPool},
 		"oversized":      {"a request larger than the card", "a request that the card could hold", oversized},
 		"logits":         {"the request is that of the logits", "a request other than that of the logits", logits},
 		"full_scores":    {"attention builds its scores in full", "attention does not build its scores in full", fullScores},

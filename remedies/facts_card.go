@@ -229,6 +229,18 @@ func oversized(ctx *Context, _ string) verdict {
 	}
 }
 
+// exceedsPool reports that a JAX program's inputs and outputs, which are mostly the state, exceed the card's memory by half of the card and
+// more: no share of it and no batch changes that.
+func exceedsPool(ctx *Context, _ string) verdict {
+	g, ok := lastReading(ctx.run, "xla.over_limit")
+	over, read := g.Fields.Int("needed")
+	size, _, known := memory.CardSize(ctx.run, ctx.incident)
+	if !ok || !read || !known || over < int64(size.Low)/2 {
+		return verdict{}
+	}
+	return verdict{yes, fmt.Sprintf("the program's inputs and outputs alone take %s more than XLA may use", classifier.GiB(over))}
+}
+
 // withoutBF16 names a card that cannot compute in bf16, by the size in the message; "" for others and for an unknown size.
 func withoutBF16(ctx *Context) string {
 	if ctx.resource != "gpu" || ctx.root.Total == nil || ctx.is("npu") {

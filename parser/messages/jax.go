@@ -83,6 +83,17 @@ func xlaPatterns() []pattern.Pattern {
 			NoMatch: []string{"Memory usage: 5707137100 bytes free, 10500702208 bytes total."},
 		},
 		{
+			Name:     "xla.over_limit",
+			Literals: []string{"Can't reduce memory use below -"},
+			Expr:     `Can't reduce memory use below -[\d.]{1,9}[KMGT]?i?B \(-(?<needed_b>\d{1,15}) bytes\) by rematerialization`,
+			Gauge:    true, Source: "XLA, hlo/transforms/simplifiers/hlo_rematerialization.cc: a limit below zero is what a program's inputs and outputs exceed the memory by (service/gpu/gpu_hlo_schedule.cc, GetSchedulerMemoryLimit)",
+			Match: []pattern.Sample{{
+				Line: "W external/xla/xla/hlo/transforms/simplifiers/hlo_rematerialization.cc:3021] Can't reduce memory use below -4.00GiB (-4294967296 bytes) by rematerialization; only reduced to 12.00GiB (12884901888 bytes), down from 12.00GiB (12884901888 bytes) originally",
+				Want: parser.Fields{"needed": "4294967296"},
+			}},
+			NoMatch: []string{"Can't reduce memory use below 11.03GiB (11842314240 bytes) by rematerialization; only reduced to 12.54GiB (13465534464 bytes)"},
+		},
+		{
 			Name:     "xla.pool",
 			Literals: []string{"XLA backend allocating"},
 			Expr:     `XLA backend allocating (?<pool_b>\d{1,15}) bytes on device (?<device>\d{1,4}) for BFCAllocator`,
