@@ -65,11 +65,12 @@ func quantizesNow(ctx *Context, _ string) verdict {
 	return verdict{no, "no weights were being quantized"}
 }
 
-// ownTasks reports whether Ray ended a task that a user wrote, no framework's actor.
+// ownTasks reports whether Ray ended a task that a user wrote, no framework's actor and no rank of Ray Train
+// (ray/train/_internal/worker_group.py), all of which must run at a time.
 func ownTasks(ctx *Context, _ string) verdict {
 	p := programOf(ctx.run)
-	own := (p.ID == "" || p.ID == "torch") && ctx.messageContains("task was killed", "where the task (", "rayoutofmemoryerror")
-	return verdict{truthOf(own), "the task is the program's own"}
+	own := (p.ID == "" || p.ID == "torch") && !ctx.messageContains("name=raytrainworker") && ctx.messageContains("task was killed", "where the task (", "rayoutofmemoryerror")
+	return stated(own, "the task is the program's own", "the task is not the program's own")
 }
 
 // freeCard is a card on which nvidia-smi shows no process, where it lists those of cards with higher numbers.
