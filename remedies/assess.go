@@ -197,6 +197,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if ctx.phase == "nccl" && beforeSteps(ctx) && pullsOne(onActivations, it.Topic, changes) {
 		return "the collective that failed moves weights, and no step has run yet"
 	}
+	if ctx.phase == "checkpoint" && readsCheckpoint(ctx) && pullsOne([]string{"sharded-save", "lean-save", "rank0-save"}, it.Topic, changes) {
+		return "it failed while a checkpoint was read, which is written already"
+	}
 	if ctx.is("engine_loads") && pullsOne([]string{"length", "engine-length"}, it.Topic, changes) {
 		return "the engine failed while it loaded its weights, whose size does not depend on the length"
 	}
@@ -425,6 +428,11 @@ var inStep = []string{"train_step", "training_step", "finalize_model_grads", "st
 func beforeSteps(ctx *Context) bool {
 	return (ctx.run.LastStep == nil || *ctx.run.LastStep < 1) && !collectiveOfStep(ctx) &&
 		(ctx.passesThrough("/update_weight/") || ctx.stackContains(60, "update_weights", "sync_weights", "broadcast_weights", "sync_params_and_buffers", "load_checkpoint", "load_state_dict"))
+}
+
+// readsCheckpoint reports whether a trainer restores a checkpoint, and saves none.
+func readsCheckpoint(ctx *Context) bool {
+	return ctx.stackContains(80, "load_checkpoint", "_load_from_checkpoint", "_load_optimizer_and_scheduler", "load_state_dict") && !ctx.stackContains(80, "save")
 }
 
 // acts states where else an item acts. If these are many phases, it names only the one where it does not.

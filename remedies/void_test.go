@@ -104,11 +104,14 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"no GPUs are left for more context parallelism": {titan(8, "parallelism.tensor_parallel_degree", "4", "parallelism.context_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.context", "8 GPUs cannot be divided by 16"},
 		"GPUs are left for more of it":                  {titan(16, "parallelism.tensor_parallel_degree", "4", "parallelism.context_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.context", ""},
 
-		"weights are sent before the first step":   {slime, collective(updates), "slime.max-tokens-per-gpu", "no step has run yet"},
-		"after steps, whose memory is cached":      {later, collective(updates), "slime.max-tokens-per-gpu", ""},
-		"8 bits of a cache that lacks most of it":  {long, lacking(24, 3), "vllm.kv-dtype", "more than twice the cache"},
-		"nor of one for which nothing is left":     {run("sglang", "mem_fraction_static", "0.2"), recognized("sglang.not_enough_memory", cache("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.")), "sglang.kv-dtype", "no room for a KV cache of any type"},
-		"whatever the longest sequence":            {run("sglang", "context_length", "65536"), recognized("sglang.not_enough_memory", cache("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.")), "sglang.context-length", "no room for a KV cache of any type"},
+		"weights are sent before the first step":  {slime, collective(updates), "slime.max-tokens-per-gpu", "no step has run yet"},
+		"after steps, whose memory is cached":     {later, collective(updates), "slime.max-tokens-per-gpu", ""},
+		"8 bits of a cache that lacks most of it": {long, lacking(24, 3), "vllm.kv-dtype", "more than twice the cache"},
+		"nor of one for which nothing is left":    {run("sglang", "mem_fraction_static", "0.2"), recognized("sglang.not_enough_memory", cache("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.")), "sglang.kv-dtype", "no room for a KV cache of any type"},
+		"whatever the longest sequence":           {run("sglang", "context_length", "65536"), recognized("sglang.not_enough_memory", cache("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.")), "sglang.context-length", "no room for a KV cache of any type"},
+		"nothing is saved where a state is read": {run("hf_trainer"), with(gpuOOM("checkpoint"), func(r *classifier.Root) {
+			r.Trace = frames("/x/transformers/trainer.py|_load_optimizer_and_scheduler|torch.load(", "/x/torch/serialization.py|_load|")
+		}), "hf-trainer.sharded-save", "which is written already"},
 		"the loss comes after a layer that failed": {run("verl"), layer, "verl.fused-kernels", "whose logits come later"},
 		"V0 takes no step below a whole prompt":    {run("vllm", "max_model_len", "4096"), recognized("vllm.max_len_blocks", cache("ValueError: The model's max seq len (4096) is larger than the maximum number of tokens that can be stored in KV cache (3664).")), "vllm.max-num-batched-tokens", "as many tokens as the longest prompt"},
 		"of one that lacks a third":                {long, lacking(24, 16), "vllm.kv-dtype", ""},
