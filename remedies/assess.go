@@ -230,6 +230,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if name := withoutBF16(ctx); name != "" && slices.ContainsFunc(changes, func(c change) bool { return c.To != nil && containsAny(*c.To, []string{"bf16", "bfloat16"}) }) {
 		return "the GPU, " + name + ", has no bf16"
 	}
+	if v := ctx.holds("no_8bit"); v.truth == yes && slices.ContainsFunc(changes, func(c change) bool { return c.To != nil && strings.Contains(strings.ToLower(*c.To), "8bit") }) {
+		return v.why
+	}
 	if name := memory.Unified(deref(ctx.root.Total)); name != "" && ctx.resource == "gpu" && pullsOne(toHost, it.Topic, changes) {
 		return "the GPU of " + name + " works in the host's memory: moving anything there frees nothing"
 	}

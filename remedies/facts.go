@@ -334,7 +334,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"pool_refused": {"the pool that JAX reserves was refused", "the pool that JAX reserves was not refused", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.recognized("xla.from_device")), "the pool that is reserved at the start was refused: a larger one is, too"}
 		}},
-		"npu":           {"an Ascend NPU", "not on an Ascend NPU", npu.ask},
+		"npu": {"an Ascend NPU", "not on an Ascend NPU", npu.ask},
+		"no_8bit": {"an accelerator without 8-bit floats, for which bitsandbytes has no optimizers", "not such an accelerator", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.root.Accelerator == "NPU" || ctx.recognisedAs("mps.")), "the accelerator has no 8-bit floats, and bitsandbytes no optimizers for it"}
+		}},
 		"tpu":           {"a TPU", "not on a TPU", tpu.ask},
 		"evaluating":    {"it failed in an evaluation", "not in an evaluation", evaluating},
 		"keeps_outputs": {"a script joined the outputs of its batches on the card", "no outputs of batches were joined", keepsOutputs},

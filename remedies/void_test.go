@@ -201,6 +201,7 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		want    string // "-" where it is no lever
 	}{
 		"GRPO's samples":                         {run("axolotl", append(long, "rl", "grpo")...), gpuOOM("forward"), "axolotl.length", "trl.max_completion_length", "1024"},
+		"bitsandbytes has no optimizers of NPUs": {run("hf_trainer"), with(gpuOOM("optimizer"), func(r *classifier.Root) { r.Accelerator = "NPU" }), "hf-trainer.optim", "--optim", "adafactor"},
 		"GRPO, rows of fine-tuning":              {run("axolotl", append(long, "rl", "grpo")...), gpuOOM("forward"), "axolotl.length", "sequence_len", "-"},
 		"fine-tuning":                            {run("axolotl", long...), gpuOOM("forward"), "axolotl.length", "sequence_len", "1024"},
 		"GRPO's loss":                            {run("axolotl", "rl", "grpo"), gpuOOM("forward"), "axolotl.cut-loss", "trl.use_liger_loss", "true"},
