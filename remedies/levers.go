@@ -326,7 +326,6 @@ var attacksThere = []attack{
 	{"unknown", "stack:/whisperx/", []string{"micro-batch", "dtype", "smaller-model"}},
 	{"unknown", "stack:/faster_whisper/", []string{"micro-batch", "dtype", "smaller-model"}},
 	{"unknown", "names:temporarymemorybuffer", []string{"scratch"}},
-	{"graph_capture", "names:executor creation failed", append([]string{"engine-chunk"}, attacks["graph_capture"]...)}, // warm-up passes of max_num_tokens, too (TensorRT-LLM, _torch/pyexecutor)
 	{"foreign_process", "stack:/sglang_omni/", []string{"encoder-reserve", "share-down", "engine-pixels", "others"}},
 	{"foreign_process", "image_processor", []string{"image-processor", "share-down", "engine-chunk"}},
 	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},

@@ -62,7 +62,6 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 	for _, c := range []struct{ name, log, cause, first string }{
 		// which part of an engine did not fit
 		{"TensorRT-LLM: the model", trt + "Model\nTotal GPU memory (GiB): 79.18\nFree GPU memory before component creation attempt (GiB): 78.40\n", "states_too_big", "--tp_size=2"},
-		{"TensorRT-LLM: what comes after the cache", trt + "Additional executor resources\nTotal GPU memory (GiB): 79.18\n", "graph_capture", "--max_num_tokens=4096"},
 		{"llama.cpp: a large physical batch returns to the default", "$ llama-server -m m.gguf -c 50000 -ngl 99 -ub 4096 -b 4096 -fa on\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 51748.72 MiB on device 1: cudaMalloc failed: out of memory\n" +
 			"ggml_gallocr_reserve_n_impl: failed to allocate CUDA1 buffer of size 54262464512\ngraph_reserve: failed to allocate compute buffers\n", "engine_activation", "-ub=512"},
 		{"Ollama: each of the requests at a time has a context", "time=2025-05-16T15:10:00.100Z level=INFO source=routes.go:1205 msg=\"server config\" env=\"map[OLLAMA_FLASH_ATTENTION:false OLLAMA_NUM_PARALLEL:20]\"\n" +
