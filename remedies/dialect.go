@@ -153,9 +153,11 @@ func asNamedConfig(ctx *Context, changes []change) []change {
 	}
 	p := Parameter{Key: f.key, Surface: programOf(ctx.run).Dialect, Direction: "set"}
 	switch to := changes[i].parameter.Value; {
+	case strings.Contains(name, "3") && (to == "none" || strings.HasSuffix(name, ".json")):
+		return changes // the other one moves parameters and optimizer at once; a file can be edited
 	case to == "cpu":
 		p.Value = dir + namedConfigs[at][1]
-	case to == "none" && !strings.Contains(name, "3"): // that of stage 3 without offload brings parameters and optimizer back at once
+	case to == "none":
 		p.Value = dir + namedConfigs[at][0]
 	default:
 		return changes
