@@ -182,7 +182,7 @@ var attacks = map[string][]string{
 	"leak_over_steps":        {"sample-buffer", "no-grad", "prompt-cache", "detach", "malloc", "offload-off", "update", "restart", "workers"},
 	"host_offload":           {"pinning", "offload-off", "host-cache", "host-limit", "host-node", "nvme", "param-offload", "more-gpus"},
 	"host_load":              {"numa-copies", "dtype", "lazy-load", "host-limit", "vm-memory", "host-node", "host-cache", "offload-off"},
-	"loader_workers":         {"data-cache", "sample-buffer", "rollout-batch", "pinning", "workers", "writer-batch", "vm-memory", "host-limit", "ray-tasks", "host-node"},
+	"loader_workers":         {"data-cache", "sample-buffer", "rollout-batch", "workers", "pinning", "writer-batch", "vm-memory", "host-limit", "ray-tasks", "host-node"},
 	"shm":                    {"shm-size", "object-store", "workers"},
 	"unknown":                {"micro-batch", "token-budget", "pieces", "smaller-model"},
 	"limit_too_small":        {"gpu-share", "temp-file", "host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off"},
