@@ -72,7 +72,7 @@ func xlaPatterns() []pattern.Pattern {
 		{
 			// XLA prints this line where cuDNN could not start. Less than 100 MB is too little for cuDNN's kernels.
 			Name:     "xla.cudnn_no_room",
-			Literals: []string{"Memory usage: "},
+			Literals: []string{" bytes free, "},
 			Expr:     `^Memory usage: (?<free_b>\d{1,8}) bytes free, (?<total_b>\d{10,13}) bytes total`,
 			Kind:     parser.GPUDriverOOM, Role: parser.Evidence, Set: map[string]string{"library": "CUDNN"},
 			Source: "XLA since 2022, stream_executor/cuda/cuda_dnn.cc, CudnnSupport::Init, after a handle could not be made",

@@ -66,7 +66,7 @@ var signs = [][]byte{
 	[]byte("it ["), []byte("oss"), []byte("cc"), []byte("ppl"), []byte("eward"), []byte("lr"), []byte("eta"), []byte("ETA"),
 	[]byte("t/s"), []byte("s/it"), []byte("s/step"), []byte("rmse"), []byte("auc"), []byte("eturn"),
 	[]byte("ost "), []byte("l1"), []byte("l2"), []byte("mse"), []byte("mae"), []byte("s/s"), []byte("sec/tick"), []byte("step "), []byte("iterations "), post,
-	[]byte("poch"), []byte("teration"), []byte("learn:"), []byte("throughput"),
+	[]byte("poch"), []byte("teration"), []byte("learn:"), throughput,
 }
 
 // post begins a request for work in the access logs of HTTP servers. Other requests only check the server.
@@ -85,8 +85,10 @@ func (r *messageReader) watch(at parser.Position, body []byte, h envelope.Header
 		r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: fields, Text: clip(body)})
 	} else if status != 0 {
 		r.answered(at, body, h, status == '5')
-	} else if r.watched.stream == h.Stream && generates().Match(body) {
-		r.serve(at, body, h)
+	} else if bytes.Contains(body, throughput) {
+		if r.watched.stream == h.Stream && r.generates(body) {
+			r.serve(at, body, h)
+		}
 	} else if body = body[:min(len(body), maxSign)]; mayAdvance(body) {
 		if of, n, ok := r.watched.forms.advance(body); ok {
 			r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: parser.Fields{"count": strconv.Itoa(n), "of": of}, Text: clip(body)})
@@ -97,6 +99,16 @@ func (r *messageReader) watch(at parser.Position, body []byte, h envelope.Header
 // generates is what an engine generates a second, unless it is nothing: vLLM (v1/metrics/loggers.py) and SGLang
 // (managers/scheduler_metrics_mixin.py).
 var generates = lazyre.New(`\bgen(?:eration)? throughput(?: \(token/s\))?: (?:0\.0*)?[1-9]`)
+
+var throughput = []byte("throughput")
+
+// enoughServed is how many such reports show that an engine works.
+const enoughServed = 16
+
+// generates reports whether a message is such a report, while more of them show more.
+func (r *messageReader) generates(body []byte) bool {
+	return r.watched.served < enoughServed && generates().Match(body)
+}
 
 // serve counts a sign that an engine works.
 func (r *messageReader) serve(at parser.Position, body []byte, h envelope.Header) {
@@ -125,7 +137,13 @@ func (r *messageReader) mayMatter(body []byte) bool {
 		return true
 	}
 	_, counted, status := r.sign(body)
-	return counted || status != 0 || generates().Match(body) || mayAdvance(body[:min(len(body), maxSign)])
+	if counted || status != 0 {
+		return true
+	}
+	if bytes.Contains(body, throughput) {
+		return r.generates(body)
+	}
+	return mayAdvance(body[:min(len(body), maxSign)])
 }
 
 // answered follows a server's access log. A server that denied one request and then serves others outlived the
