@@ -154,7 +154,7 @@ func asNamedConfig(ctx *Context, changes []change) []change {
 	p := Parameter{Key: f.key, Surface: programOf(ctx.run).Dialect, Direction: "set"}
 	switch to := changes[i].parameter.Value; {
 	case strings.Contains(name, "3") && (to == "none" || strings.HasSuffix(name, ".json")):
-		return changes // the other one moves parameters and optimizer at once; a file can be edited
+		return changes // the other configuration moves parameters and optimizer together; the user can edit the file
 	case to == "cpu":
 		p.Value = dir + namedConfigs[at][1]
 	case to == "none":

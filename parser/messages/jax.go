@@ -70,7 +70,7 @@ func xlaPatterns() []pattern.Pattern {
 			}},
 		},
 		{
-			// XLA prints this line where cuDNN could not start. Less than 100 MB is too little for cuDNN's kernels.
+			// XLA prints this line when cuDNN could not start. cuDNN's kernels need more than the 100 MB that this pattern allows.
 			Name:     "xla.cudnn_no_room",
 			Literals: []string{" bytes free, "},
 			Expr:     `^Memory usage: (?<free_b>\d{1,8}) bytes free, (?<total_b>\d{10,13}) bytes total`,

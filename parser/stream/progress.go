@@ -102,10 +102,10 @@ var generates = lazyre.New(`\bgen(?:eration)? throughput(?: \(token/s\))?: (?:0\
 
 var throughput = []byte("throughput")
 
-// enoughServed is how many such reports show that an engine works.
+// enoughServed is how many such reports are enough to show that an engine works.
 const enoughServed = 16
 
-// generates reports whether a message is such a report, while more of them show more.
+// generates reports whether a message is such a report. After enough of them it no longer looks.
 func (r *messageReader) generates(body []byte) bool {
 	return r.watched.served < enoughServed && generates().Match(body)
 }
