@@ -55,7 +55,7 @@ var card = []hypothesis{
 			switch {
 			case in.Others != nil:
 				n := in.strangers()
-				return fmt.Sprintf("other processes hold %s on this GPU%s", gib(n), PreparesImages(in)), n
+				return fmt.Sprintf("other processes hold %s on this GPU%s%s", gib(n), in.holder(*n), PreparesImages(in)), n
 			case in.LessThanDesired && in.Total != nil && in.Free != nil:
 				n := *in.Total - *in.Free
 				return fmt.Sprintf("%s of the GPU's %s was in use before the engine started", classifier.GiB(n), gib(in.Total)), &n
@@ -254,17 +254,28 @@ func foreignHolder(in *Input) string {
 }
 
 // listed is a process in PyTorch's message.
-var listed = lazyre.New(`process \d+ has ([\d.]+) ([gm])ib memory in use`)
+var listed = lazyre.New(`process (\d+) has ([\d.]+) ([gm])ib memory in use`)
+
+// holder names the one process that holds most of the others' bytes, as nvidia-smi or PyTorch's message lists it.
+func (in *Input) holder(others int64) string {
+	if p := in.listedHolder(); p != nil && p.Bytes >= others*8/10 {
+		return fmt.Sprintf(": process %d (%s)", p.PID, p.Name)
+	}
+	if m := listed().FindAllStringSubmatch(in.Message, 2); len(m) == 1 && !in.unknownPID() {
+		return ": process " + m[0][1]
+	}
+	return ""
+}
 
 // neighbors returns the memory of each other process that PyTorch's message lists.
 func (in *Input) neighbors() []int64 {
 	var out []int64
 	for _, m := range listed().FindAllStringSubmatch(in.Message, 64) {
-		n, err := strconv.ParseFloat(m[1], 64)
+		n, err := strconv.ParseFloat(m[2], 64)
 		if err != nil {
 			return nil
 		}
-		out = append(out, int64(n*float64(map[string]int64{"g": 1 << 30, "m": 1 << 20}[m[2]])))
+		out = append(out, int64(n*float64(map[string]int64{"g": 1 << 30, "m": 1 << 20}[m[3]])))
 	}
 	return out
 }

@@ -85,6 +85,13 @@ func TestRanksThatHoldAsMuchAsTheFailedOneOpenedItsCard(t *testing.T) {
 	in.Process = bytes(12)
 	best, _ = Rank(in)
 	assert.Equal(t, "foreign_process", best.ID, best.For)
+	assert.Equal(t, "other processes hold 32.90 GiB on this GPU", best.Text, "three of them")
+	in.Message = "process 1 has 32.90 gib memory in use."
+	best, _ = Rank(in)
+	assert.Equal(t, "other processes hold 32.90 GiB on this GPU: process 1", best.Text)
+	in.Listed = []Listed{{PID: 1, Name: "python", Bytes: 32 << 30, Afterwards: true}}
+	best, _ = Rank(in)
+	assert.Equal(t, "other processes hold 32.90 GiB on this GPU: process 1 (python)", best.Text)
 }
 
 // TestAQueriedProcessMustExplainTheCard has a row that names no card: it counts where it is what PyTorch does not hold.
