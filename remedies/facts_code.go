@@ -181,6 +181,9 @@ func fullState(ctx *Context, _ string) verdict {
 			return verdict{no, fmt.Sprintf("%s is %s: each rank saves its own part already", f.key, f.value.Value)}
 		}
 	}
+	if ctx.run.Backend == "ddp" {
+		return verdict{no, "the backend is ddp: every rank holds the whole model anyway"}
+	}
 	if ctx.phase == "checkpoint" || ctx.stackContains(40, "full_state_dict", "state_dict", "save_checkpoint", "gather_16bit") {
 		return verdict{yes, "a checkpoint was being gathered"}
 	}

@@ -112,6 +112,7 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"nothing is saved where a state is read": {run("hf_trainer"), with(gpuOOM("checkpoint"), func(r *classifier.Root) {
 			r.Trace = frames("/x/transformers/trainer.py|_load_optimizer_and_scheduler|torch.load(", "/x/torch/serialization.py|_load|")
 		}), "hf-trainer.sharded-save", "which is written already"},
+		"DDP gathers nothing for a checkpoint":     {as(run("torch", "nproc_per_node", "4"), "ddp", "", ""), &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Phase: "checkpoint", Verdict: classifier.Memory}, "host.full-state", "the backend is ddp"},
 		"the loss comes after a layer that failed": {run("verl"), layer, "verl.fused-kernels", "whose logits come later"},
 		"V0 takes no step below a whole prompt":    {run("vllm", "max_model_len", "4096"), recognized("vllm.max_len_blocks", cache("ValueError: The model's max seq len (4096) is larger than the maximum number of tokens that can be stored in KV cache (3664).")), "vllm.max-num-batched-tokens", "as many tokens as the longest prompt"},
 		"of one that lacks a third":                {long, lacking(24, 16), "vllm.kv-dtype", ""},
