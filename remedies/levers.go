@@ -321,7 +321,7 @@ var attacksThere = []attack{
 	{"host_load", "copies_too_large", []string{"host-limit", "lazy-load", "host-node", "dtype", "offload-off"}},
 	{"host_load", "framework:llamacpp", []string{"mmap", "engine-length", "engine-quantization", "host-limit", "host-node"}},
 	{"host_load", "phase:checkpoint", []string{"lazy-load", "host-limit", "sharded-save", "host-node"}},
-	{"host_load", "framework:ollama", []string{"engine-quantization", "others", "engine-length", "host-limit"}},
+	{"host_load", "framework:ollama", []string{"engine-quantization", "engine-seqs", "engine-length", "host-limit"}},
 	{"allgather_window", "phase:rollout", []string{"update-layers", "hybrid-engine", "engine-tp", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},
 	{"unknown", "stack:/whisperx/", []string{"micro-batch", "dtype", "smaller-model"}},
 	{"unknown", "stack:/faster_whisper/", []string{"micro-batch", "dtype", "smaller-model"}},
