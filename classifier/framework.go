@@ -126,6 +126,12 @@ var programs = []Program{
 		Keys:     []string{"actor_train.strategy_args", "actor_train.training_args", "actor_infer.strategy_args"},
 	},
 	{
+		ID: "rlinf", Name: "RLinf", Roles: Application, Guide: "rlinf", Dialect: "yaml", Colocate: true,
+		Packages: []Package{{"rlinf", []string{"workers", "hybrid_engines", "models", "runners", "scheduler", "algorithms", "agents", "envs", "utils"}}},
+		Actors:   []string{"EmbodiedFSDPActor", "MultiStepRolloutWorker"},
+		Keys:     []string{"component_placement"},
+	},
+	{
 		ID: "prime_rl", Name: "prime-rl", Roles: Application, Guide: "prime-rl", Dialect: "flag",
 		Packages: []Package{{"prime_rl", []string{"trainer", "orchestrator", "inference", "utils", "entrypoints"}}},
 	},
