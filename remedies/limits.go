@@ -63,6 +63,7 @@ type bound struct {
 var (
 	verlLengths = [][]string{{"data.max_prompt_length", "actor_rollout_ref.rollout.prompt_length"}, {"data.max_response_length", "actor_rollout_ref.rollout.response_length"}}
 	verlParts   = []string{"actor_rollout_ref.actor.ulysses_sequence_parallel_size", "actor_rollout_ref.actor.fsdp_config.ulysses_sequence_parallel_size"}
+	ring        = []string{"ring_attn_size", "ds.ring_attn_size"} // OpenRLHF's
 	hfLengths   = [][]string{{"max_seq_length", "max_length", "cutoff_len", "model_max_length", "block_size", "max_seq_len"}}
 	rollLengths = [][]string{{"prompt_length"}, {"response_length"}}
 	sftLengths  = [][]string{{"data.max_length"}} // verl/trainer/sft_trainer.py
@@ -106,9 +107,9 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 		"openrlhf": {
 			{phases: training, when: []string{"dynamic_batch"}, budget: "--train_max_tokens_per_gpu"},
 			{phases: []string{"logprob"}, when: []string{"dynamic_batch"}, budget: "--rollout_max_tokens_per_gpu"},
-			{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}},
-			{phases: []string{"logprob"}, unless: []string{"dynamic_batch"}, samples: "--micro_rollout_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}},
-			{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"max_len"}}},
+			{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}, parts: ring},
+			{phases: []string{"logprob"}, unless: []string{"dynamic_batch"}, samples: "--micro_rollout_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}, parts: ring},
+			{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"max_len"}}, parts: ring},
 		},
 		"open_instruct": {{budget: "--pack_length", unless: []string{"per_device_train_batch_size>1"}, lengths: [][]string{{"max_prompt_token_length"}, {"response_length"}}}}, // open_instruct/grpo_utils.py: it must hold both
 		"trl": {

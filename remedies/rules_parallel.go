@@ -117,12 +117,29 @@ func nextDivisor(q *paramQuery, n int64) proposedValue {
 	if !ok {
 		return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d; it must divide the GPUs", n)}
 	}
+	largest := n
 	for size := n + 1; size <= min(world, most); size++ {
-		if world%size == 0 {
-			return proposedValue{to: itoa(size), how: fmt.Sprintf("the next size above %d that divides %d GPUs", n, world)}
+		if world%size != 0 {
+			continue
+		}
+		if largest = size; q.smallEnough(n, size) {
+			break
 		}
 	}
+	if largest > n {
+		return proposedValue{to: itoa(largest), how: fmt.Sprintf("the least size above %d that divides %d GPUs and leaves the failed request a tenth of the card", n, world)}
+	}
 	return atBound("%s is %d, and no larger size divides %d GPUs", q.p.Key, n, world)
+}
+
+// smallEnough reports whether the failed request is small beside the card once it is split over more ranks: several tensors of its
+// kind exist at once, so room for one of them is not enough.
+func (q *paramQuery) smallEnough(from, to int64) bool {
+	r := q.root
+	if r.Requested == nil || r.Total == nil {
+		return true
+	}
+	return *r.Requested/to*from <= *r.Total/10
 }
 
 // degreeLeft takes the shard degree that TorchTitan's other degrees leave of the GPUs, which it also takes for -1.

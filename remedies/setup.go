@@ -267,7 +267,7 @@ func residents(ctx *Context, s *memory.Setup) {
 	if _, ok := ctx.settings.find("critic.path", false); s.Framework == memory.AReaL && len(ctx.run.Config) > 0 && !ok {
 		s.Critic = memory.Some(false)
 	}
-	if s.Framework == memory.TRL && s.Task == "grpo" { // it compares the answers of a group instead
+	if s.Framework == memory.TRL && s.Task == "grpo" || ctx.is("only_trains") { // it compares the answers of a group instead, or has none
 		s.Critic = memory.Some(false)
 	}
 	if keys, ok := rolloutSamples[s.Framework]; ok {

@@ -41,8 +41,12 @@ func (o *option) weigh(ctx *Context, result *outcome, e effect) {
 	switch r := ctx.root; {
 	case result.worst != nil && r.Free != nil && (*result.worst <= *r.Free || !result.shrinksMore(ctx)):
 		is := *result.worst <= *r.Free
-		if p.Fits != nil && result.asks != nil && *result.worst-*result.asks < *result.asks/100 {
+		switch more := *result.worst - deref(result.asks); {
+		case p.Fits == nil || result.asks == nil:
+		case more < *result.asks/100:
 			is = *p.Fits // it is at full length
+		case p.MarginBytes != nil:
+			is = *p.MarginBytes >= more
 		}
 		p.FitsWorstCase = &is
 		if result.tokens > 0 {
