@@ -345,6 +345,9 @@ func leversFor(ctx *Context, cause string) []string {
 	if cause == "not_sharded" && ctx.is("loading_weights") { // what is whole on the card is offloaded only once it is split
 		out = slices.DeleteFunc(slices.Clone(out), func(l string) bool { return l == "optimizer-offload" || l == "param-offload" })
 	}
+	if b := ctx.run.Backend; (cause == "states_too_big" || cause == "optimizer_first_step") && (b == "fsdp" || b == "fsdp2") { // which splits them over the same GPUs
+		out = slices.DeleteFunc(slices.Clone(out), func(l string) bool { return l == "train-tp" })
+	}
 	if slices.Contains(ofTrainers, cause) && !ctx.is("own_cache") && ctx.holds("engine_process").truth == no {
 		out = slices.DeleteFunc(slices.Clone(out), func(l string) bool { return strings.HasPrefix(l, "engine-") })
 	}

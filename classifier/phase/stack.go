@@ -91,8 +91,8 @@ func (w *walk) take(s sign) {
 		case w.part.phase == s.phase:
 			w.part.by = max(w.part.by, s.by)
 			w.again = w.again || w.part.frame != s.frame
-		case !w.part.set(), w.part.by == weak && s.by > weak:
-			w.part, w.again = s, false
+		case !w.part.set(), w.part.by == weak && s.by > weak, w.part.phase == Backward && s.phase == Optimizer && s.by == decisive:
+			w.part, w.again = s, false // the last: a hook of the backward pass takes an optimizer's step for each parameter
 		}
 		return
 	}
