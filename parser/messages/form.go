@@ -6,7 +6,7 @@ import "oomscan/parser/pattern"
 const statusName = `(?:[A-Z]{2,6}_(?:RESULT_)?ERROR_OUT_OF_(?:DEVICE_|HOST_)?MEMORY|cudaErrorMemoryAllocation|hipError(?:OutOfMemory|MemoryAllocation)|[A-Z]{3,10}_(?:STATUS_)?(?:INTERNAL_ERROR_DEVICE_)?ALLOC(?:ATION)?_FAILED|rocblas_status_memory_error)`
 
 // inSource is what may stand before a line of source: where grep found it, the sign of a diff, the number of a listing.
-const inSource = `^(?:[\w./+-]{1,200}\.\w{1,6}[:-]\d{1,6}[:-])?[+-]{0,2}(?>(?:-{1,8}>|[│❱>]|\s){0,60})(?:\d{1,6}[:|]?[\s│]{1,40})?`
+const inSource = `^(?:[\w./+-]{1,200}\.\w{1,6}[:-](?:\d{1,6}[:-])?)?[+-]{0,2}(?>(?:-{1,8}>|[│❱>]|\s){0,60})(?:\d{1,6}[:|]?[\s│]{1,40})?`
 
 // formVetoes are the forms of text that is quoted, whatever it says: no program prints a failure of its own so. They have no
 // literals, for any event's message may be quoted.
@@ -112,7 +112,7 @@ func formVetoes() []pattern.Pattern {
 			Requires: []string{"'", `"`},
 			Expr: inSource + `(?<=\s{4}|\t)(?!.{0,400}(?:total capaci?ty|already allocated|of which))(?:` +
 				`\(?[rfbu]{0,2}(?:"[^"]{0,400}(?<!\\n)"|'[^']{0,400}(?<!\\n)')[,)\];]{0,3}\s*(?:#.*|//.*)?` +
-				`|[([{]{0,2}(?:[a-z_][\w.[\]]{0,40}(?:: ?[\w.[\], ]{1,40})? = \[?(?:[\w.]{1,60}\(){0,3}|(?:[\w.]{1,60}\(){1,3})["'].{1,400}["'][)\]]{0,4}(?:, \w{1,20}){0,3}[)\]}]{0,2},?\s*)$`,
+				`|[([{]{0,2}(?:[a-z_][\w.[\]]{0,40}(?:: ?[\w.[\], ]{1,40})? {1,30}= \[?(?:[\w.]{1,60}\(){0,3}|(?:[\w.]{1,60}\(){1,3})["'].{1,400}["'][)\]]{0,4}(?:, \w{1,20}){0,3}[)\]}]{0,2},?\s*)$`,
 			Veto: true, Source: "the text of a call, a list or a variable on a line of its own",
 			Match: lines(
 				`        "DefaultCPUAllocator: can't allocate memory",  # CPU OOM`,
@@ -120,6 +120,7 @@ func formVetoes() []pattern.Pattern {
 				`    "CUDA error: out of memory (device 0, 23.6 GiB free)",`,
 				`    oom = RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB (GPU 0; 47.5 GiB total)")`,
 				`        diagnostic = "ggml-cuda.cu:103: ROCm error: out of memory"`,
+				`> 	endLine             = "Killed process 19667 (x) total-vm:1460016kB, anon-rss:1414008kB, file-rss:4kB"`,
 				`        _failing_call(RuntimeError("CUDA out of memory. Tried to allocate 66.54 GiB.")),`,
 				`    fault: list = [_OOM("CUDA out of memory. Tried to allocate 2.00 GiB")]`,
 				`            (RuntimeError("CUDA out of memory. Tried to allocate 66.54 GiB."), True),`,
@@ -219,12 +220,13 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.inline",
 			Requires: []string{"`", "](http", "msgid ", "$("},
-			Expr: "^(?:[^`]{0,2000}`[^`]{0,400}`){0,20}[^`]{0,2000}`[^`]{0,200}(?:" + oomWords + "|cudaMalloc failed|\\boom[-_]kill event|Exceeded job memory limit|OOMKill(?:ed|ing)\\b|Killed process|DataLoader worker \\(pid|Java heap space)(?!.{0,90}\\. Tried to allocate \\d)[^`]{0,200}`" +
+			Expr: "^(?:[^`]{0,2000}`[^`]{0,400}`){0,20}[^`]{0,2000}`[^`]{0,200}(?:" + oomWords + "|cudaMalloc failed|\\boom[-_]kill event|Exceeded job memory limit|OOMKill(?:ed|ing)\\b|Killed process|low on resource: memory|DataLoader worker \\(pid|Java heap space)(?!.{0,90}\\. Tried to allocate \\d)[^`]{0,200}`" +
 				`|\[(?:[^\[\]]|\[Errno \d{1,3}\]){0,200}` + oomWords + `(?:[^\[\]]|\[Errno \d{1,3}\]){0,200}\]\(https?://|^msgid "|^[a-z]\w{1,40} \$\(\(.{1,80}\)\) "`,
 			Veto: true, Source: "a message within a sentence of Markdown: in a span of code, as the text of a link; a text to translate of gettext; a script's call",
 			Match: lines(
 				"- Getting the error `OSError: [Errno 12] Cannot allocate memory` during `data.load()`",
 				"Server fails with `cudaMalloc failed: out of memory` or",
+				"  - `message=The node was low on resource: memory. (...)`",
 				"- Log shows: `slurmstepd: error: Detected 1 oom_kill event in StepId=23.batch`",
 				"a restart with `Last State: Terminated, Reason: OOMKilled, Exit Code: 137`. During it",
 				"[OSError: [Errno 12] Cannot allocate memory](https://discuss.example.org/t/12)",
