@@ -40,6 +40,7 @@ func (r *Reader) readLong(end int, last bool) bool {
 		stop, ends = r.done+i, true
 	}
 	for r.done < stop {
+		begun := r.done
 		r.fates(r.done) // those before it were read with the part before
 		if !r.messages.needsEveryLine(r.line, r.base+int64(r.done)) && !r.skipInLong(stop, ends) {
 			break
@@ -50,9 +51,13 @@ func (r *Reader) readLong(end int, last bool) bool {
 		}
 		from := max(r.done-overlap, 0)
 		from += bytes.LastIndexAny(r.buf[from:r.done], "\r\n") + 1
+		if bytes.IndexByte(r.buf[begun:to], '\r') >= 0 {
+			r.messages.quotation = false // another message begins
+		}
 		r.deliver(from, to, r.fates(to))
 		r.done = to
 		if to < stop && r.buf[to] == '\r' {
+			r.messages.quotation = false
 			r.done++
 		}
 	}

@@ -68,6 +68,7 @@ type messageReader struct {
 	lead         *lead
 	now          int  // line being read
 	noLiteral    bool // it holds no literal
+	quotation    bool // the message read last is one as a whole, and so is the rest of a long line
 	replaying    bool // the lines were deferred: they only show where the run is
 	tick         int  // messages read: a line may hold many
 	watched      watch
@@ -136,6 +137,9 @@ func (r *messageReader) inHead(line int, offset int64) bool {
 func (r *messageReader) line(num int, offset int64, raw []byte, continued bool) {
 	r.now = num
 	at := parser.Position{Source: r.source, Line: num, Offset: offset}
+	if continued && r.quotation {
+		return
+	}
 	if !continued {
 		r.endOfLine()
 		raw = r.unindent(at, raw)
@@ -262,7 +266,9 @@ func (r *messageReader) parts(at parser.Position, body []byte, h envelope.Header
 }
 
 // endOfLine ends the physical line.
-func (r *messageReader) endOfLine() { r.physical.Begun, r.physical.Lead = false, false }
+func (r *messageReader) endOfLine() {
+	r.physical.Begun, r.physical.Lead, r.quotation = false, false, false
+}
 
 // message reads one message of one writer.
 func (r *messageReader) message(at parser.Position, body []byte, h envelope.Header) {
@@ -291,7 +297,11 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 		envelope.ReadLabel(&h, body[:len(body)-len(rest)])
 		body = rest
 	}
-	if r.inSample(at, body, h, w) || r.isQuotation(body, r.find(body)) {
+	if r.inSample(at, body, h, w) {
+		r.track(w)
+		return
+	}
+	if r.quotation = r.isQuotation(body, r.find(body)); r.quotation {
 		r.track(w)
 		return
 	}

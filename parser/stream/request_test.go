@@ -28,6 +28,7 @@ func TestWhatAServerLogsOfARequestIsNoEvent(t *testing.T) {
 		"slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.",
 		"Root Cause (first observed failure):\\n[0]:\\n  rank      : 3 (local_rank: 3)",
 		long + oom,
+		strings.Repeat(long, DefaultLine/len(long)+1) + oom,
 	} {
 		for _, record := range []string{
 			"[2026-05-18 09:02:33] Receive: obj=GenerateReqInput(rid='d1', text=\"%\", stream=True)",
