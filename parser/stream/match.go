@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 
@@ -80,6 +81,9 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 				continue
 			}
 		}
+		if p.Kind != "" && r.inQuotedLines(p, body) {
+			continue
+		}
 		r.awaitFollowers(w, i, at.Line)
 		if p.Kind == "" {
 			r.emit(observationOf(p.Pattern, at, body, h, f))
@@ -101,6 +105,30 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 		})
 	}
 	return claimed
+}
+
+// Signs of a text with escaped newlines: a file or a command's output as JSON or Python's repr shows it.
+var (
+	escapedNewline = []byte(`\n`)
+	unescape       = strings.NewReplacer(`\\\"`, `"`, `\"`, `"`, `\'`, `'`, `\\t`, "\t", `\t`, "\t")
+)
+
+// inQuotedLines reports whether a message holds escaped newlines, and a veto matches each of the lines between them that the pattern matches:
+// an agent printed a source that it read. The first line and the last hold what is around the text, so they prove nothing.
+func (r *messageReader) inQuotedLines(p *pattern.Matcher, body []byte) (quoted bool) {
+	lines := bytes.Split(body, escapedNewline)
+	for i, raw := range lines {
+		line := []byte(unescape.Replace(string(bytes.TrimRight(raw, `\`))))
+		text := pattern.Runes(nil, line)
+		if !p.Matches(text) {
+			continue
+		}
+		if i == 0 || i == len(lines)-1 || !r.table.vetoes.Match(line, text) {
+			return false
+		}
+		quoted = true
+	}
+	return quoted
 }
 
 // isVetoed reports whether a veto matches the beginning of a message.

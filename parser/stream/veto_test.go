@@ -48,6 +48,8 @@ func TestAWordNearbyHidesNoFailure(t *testing.T) {
 		"Trial 7 failed with parameters: {'lr': 0.001, 'batch': 64} because of the following error: OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB').",
 		"Epoch 3:  12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]Error at batch 12: CUDA out of memory. Tried to allocate 2.00 GiB",
 		"prompt 7/100 generation error: CUDA out of memory. Tried to allocate 2.00 GiB",
+		`{"exc": "Traceback:\n    raise RuntimeError(\"CUDA error: out of memory\")\nRuntimeError: CUDA error: out of memory"}`,
+		`failed with 'RuntimeError: CUDA error: out of memory\n    raise RuntimeError("CUDA error: out of memory")\n'`,
 		// tables
 		"│ 3 │ gpu07 │ RuntimeError: CUDA error: out of memory │",
 		"│ rank3 │ FAILED │ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB │",
@@ -156,6 +158,8 @@ docs/oom.rst:31:    torch.OutOfMemoryError: CUDA out of memory. Tried to allocat
 src/lib.rs:7:    panic!("RuntimeError: CUDA error: out of memory");
 cmd/x.go-88-	return errors.New("fork: Cannot allocate memory")
 conf/rules.yaml:12:    regex: "Out of memory: Killed process"
+tests/test_oom.py:    raise RuntimeError("CUDA error: out of memory")
+tests/test_oom.py:        and "DefaultCPUAllocator: can't allocate memory" in exception.args[0]
 `,
 		"tests": `
 E   RuntimeError: CUDA error: out of memory
@@ -239,6 +243,8 @@ Document(metadata={'source': 'faq.md'}, page_content='torch.OutOfMemoryError: CU
 Request: Instance(request_type='generate_until', doc={'q': 'x'}, arguments=('Explain CUDA error: out of memory', {'until': []}), idx=0)
 hyp: CUDA error: out of memory
 H-12	-0.31	CUDA error: out of memory
+result = 'import torch\n\ndef run():\n    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")\n    # CUDA error: out of memory\n'
+{"tool": "read", "file": "def run():\n    raise RuntimeError(\"CUDA error: out of memory\")\n"}
 `,
 	} {
 		for line := range strings.SplitSeq(strings.ReplaceAll(lines, "BT", "`"), "\n") {
