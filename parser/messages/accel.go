@@ -8,12 +8,14 @@ import (
 )
 
 // accelPatterns are the allocators of accelerators other than NVIDIA's and AMD's: Intel XPU, Ascend NPU, Apple MPS,
-// Habana HPU.
+// Habana HPU, AWS Neuron, DirectML, OpenVINO.
 var accelPatterns = slices.Concat(
 	by(pattern.Program{Name: "xpu", Framework: "torch", Allocator: "xpu", Vendor: "xpu"}, xpuPatterns),
 	by(pattern.Program{Name: "npu", Framework: "torch", Allocator: "npu", Vendor: "npu"}, npuPatterns),
 	by(pattern.Program{Name: "mps", Allocator: "mps", Vendor: "mps"}, mpsPatterns),
 	by(pattern.Program{Name: "hpu", Allocator: "hpu", Vendor: "hpu"}, hpuPatterns),
+	by(pattern.Program{Name: "neuron", Allocator: "neuron", Vendor: "neuron"}, neuronPatterns),
+	[]table{windowsAndIntelPatterns},
 )
 
 func xpuPatterns() []pattern.Pattern {
@@ -244,6 +246,54 @@ func hpuPatterns() []pattern.Pattern {
 				{Line: "FATAL ERROR :: MODULE:PT_DEVMEM Allocation failed for size::1048576 (1)MB", Want: parser.Fields{"requested": "1048576"}},
 			},
 			NoMatch: []string{"RuntimeError: [Rank:0] FATAL ERROR :: MODULE:PT_BRIDGE Exception in Launch thread..."},
+		},
+	}
+}
+
+// neuronPatterns are those of the runtime of Trainium and Inferentia.
+func neuronPatterns() []pattern.Pattern {
+	return []pattern.Pattern{{
+		Name:     "neuron.oom",
+		Literals: []string{"Failed to alloc DEVICE memory: ", ") on ND ", " bytes on DEVICE for tensor", "status=4 message="},
+		Expr: `Failed to alloc DEVICE memory: (?<requested_b>\d{1,19})|Failed to allocate (?<requested_sz>` + torchSize + `) \([^()]{1,80}\) on ND (?<device>\d{1,4}):NC \d` +
+			`|Failed to allocate (?<requested_b>\d{1,19}) bytes on DEVICE for tensor|status=4 message="?Allocation Failure`,
+		Kind: parser.GPUOOM, Role: parser.Evidence,
+		Source: "AWS Neuron runtime [aws-neuron-sdk issues 369, 1014; vllm issue 12443]",
+		Match: []pattern.Sample{
+			{Line: "TDRV:dmem_alloc_internal                     Failed to alloc DEVICE memory: 180355072", Want: parser.Fields{"requested": "180355072"}},
+			{Line: "TDRV:log_dev_mem                             Failed to allocate 172.000MB (usage: tensors) on ND 0:NC 0, current utilization:", Want: parser.Fields{"requested": "180355072", "device": "0"}},
+			{Line: "TDRV:tensor_allocate                         Failed to allocate 180355072 bytes on DEVICE for tensor UNKNOWN.", Want: parser.Fields{"requested": "180355072"}},
+			{Line: `RuntimeError: nrt_tensor_allocate status=4 message="Allocation Failure"`},
+			{Line: "RuntimeError: Could not load the model status=4 message=Allocation Failure"},
+		},
+		NoMatch: []string{`RuntimeError: nrt_init status=1 message="Failure"`},
+	}}
+}
+
+// windowsAndIntelPatterns are those of DirectML and of OpenVINO's GPU plugin.
+func windowsAndIntelPatterns() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "directml.oom",
+			Program:  pattern.Program{Name: "directml", Framework: "torch", Allocator: "directml"},
+			Literals: []string{"There is not enough GPU video memory available"},
+			Expr:     `Could not allocate tensor with (?<requested_b>\d{1,19}) bytes\. There is not enough GPU video memory available`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence,
+			Source: "torch-directml [DirectML issue 579]",
+			Match: []pattern.Sample{
+				{Line: "RuntimeError: Could not allocate tensor with 234881024 bytes. There is not enough GPU video memory available!", Want: parser.Fields{"requested": "234881024"}},
+			},
+		},
+		{
+			Name:     "openvino.oom",
+			Program:  pattern.Program{Name: "openvino", Allocator: "openvino"},
+			Literals: []string{"[GPU] Exceeded max size of memory "},
+			Expr:     `\[GPU\] Exceeded max size of memory (?:object )?allocation: [Rr]equ(?:ested|ired) (?<requested_b>\d{1,19}) bytes`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence,
+			Source: "OpenVINO 2022-2026, intel_gpu/src/runtime/ocl/ocl_engine.cpp: one object is larger than the device takes, or all are",
+			Match: []pattern.Sample{
+				{Line: "[GPU] Exceeded max size of memory object allocation: requested 28666553344 bytes, but max alloc size supported by device is 4294959104 bytes.", Want: parser.Fields{"requested": "28666553344"}},
+			},
 		},
 	}
 }

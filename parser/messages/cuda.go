@@ -58,12 +58,14 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			Name: "cuda.located",
 			Literals: []string{
 				"error 2 at ", "): out of memory", "'out of memory'", "error 2 out of memory", "rror 2: out of memory", "rror 2, out of memory", "failed with error out of memory", "CUDA_ERROR_OUT_OF_MEMORY, out of memory", "failure 2: out of memory", "CUDA ERROR: 2, error code",
+				"error 2 in file ", "[CUDA] out of memory ",
 			},
 			Expr: `(?:CUDA|Cuda|cuda|HIP)(?: error 2 at [^ ]{1,400}: out of memory| error \([^()]{1,400}:\d{1,6}\): out of memory| error [^ ']{1,400}:\d{1,6} 'out of memory'` +
 				`| driver error \([^()]{1,400}\): 2 \(CUDA_ERROR_OUT_OF_MEMORY, out of memory\)| failed with error (?:2 )?out of memory|(?: CUDA)? [Ee]rror 2[:,] out of memory` +
+				`| error 2 in file [^:]{1,400} line \d{1,6}: out of memory|\w{1,40}\([^;]{1,160}\) failed with error out of memory|\] out of memory \S{1,400} \d{1,6}\s*$` +
 				`| ERROR: 2, error code reference: | failure 2: out of memory(?: ?; GPU=(?<device>\d{1,4})(?: ?; hostname=(?<host>[\w.-]{1,253}))?)?)`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
-			Source: "checks that print the place: llama.cpp before 2024, flash-attn hopper, DeepEP, DeepGEMM, spconv, onnxruntime, CTranslate2, Warp, tinygrad, TensorRT-LLM's generation.py",
+			Source: "checks that print the place: llama.cpp before 2024, flash-attn hopper, DeepEP, DeepGEMM, spconv, onnxruntime, CTranslate2, Warp, tinygrad, TensorRT-LLM's generation.py, AMReX, tiny-cuda-nn, LightGBM",
 			Match: []pattern.Sample{
 				{Line: "CUDA error 2 at ggml-cuda.cu:3853: out of memory"},
 				{Line: "CUDA error (/src/flash-attention/hopper/flash_fwd_launch_template.h:188): out of memory"},
@@ -73,6 +75,9 @@ func cudaRuntimePatterns() []pattern.Pattern {
 				{Line: "RuntimeError: CUDA failed with error out of memory"},
 				{Line: "Warp CUDA error 2: out of memory (in function wp_alloc_device_async, /warp/native/warp.cu:769)"},
 				{Line: "RuntimeError: CUDA Error 2, out of memory"},
+				{Line: "amrex::Abort::0::CUDA error 2 in file ../../Src/Base/AMReX_Arena.cpp line 169: out of memory !!!"},
+				{Line: "Could not allocate memory: /opt/tiny-cuda-nn/gpu_memory.h:459 cudaMalloc(&rawptr, n_bytes+DEBUG_GUARD_SIZE*2) failed with error out of memory"},
+				{Line: "[LightGBM] [Fatal] [CUDA] out of memory /opt/LightGBM/src/io/cuda/cuda_column_data.cpp 67"},
 				{Line: "RuntimeError: CUDA ERROR: 2, error code reference: https://nvidia.github.io/cuda-python/module/cudart.html#cuda.cudart.cudaError_t"},
 				{Line: "CUDA failure 2: out of memory ; GPU=1 ; hostname=node-a ; file=allocator.cc ; line=47", Want: parser.Fields{"device": "1", "host": "node-a"}},
 			},
@@ -86,10 +91,10 @@ func cudaRuntimePatterns() []pattern.Pattern {
 			Program:  anyCUDA,
 			Literals: []string{" failed: out of memory", "to cudaMalloc ", "(cudaMalloc error out of memory", "emory for requested buffer of size "},
 			Expr: `(?<!on device \d{1,4}: )(?<![\w(])(?:cudaMalloc(?:Async|Managed)? (?:retry )?|cuMem\w{1,30} )failed: out of memory|ailed to cudaMalloc (?<requested_b>\d{1,19}) bytes(?: on device (?<device>\d{1,4}))?.{0,20}(?:error 2 |out of memory)` +
-				`|alloc fail type \w{1,40} dev (?<device>\d{1,4}) .{1,120}? size (?<requested_b>\d{1,19}) bytes \(cudaMalloc error out of memory` +
+				`|\bparallel_for failed: out of memory|alloc fail type \w{1,40} dev (?<device>\d{1,4}) .{1,120}? size (?<requested_b>\d{1,19}) bytes \(cudaMalloc error out of memory` +
 				`|Failed to allocate memory for requested buffer of size (?<requested_b>\d{1,19})`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
-			Source: "MXNet, storage/pooled_storage_manager.h; Faiss, gpu/StandardGpuResources.cpp; PyCUDA; ONNX Runtime, core/framework/bfc_arena.cc",
+			Source: "MXNet, storage/pooled_storage_manager.h; Faiss, gpu/StandardGpuResources.cpp; PyCUDA; Thrust, system/cuda/detail/parallel_for.h; ONNX Runtime, core/framework/bfc_arena.cc",
 			Match: []pattern.Sample{
 				{Line: "mxnet.base.MXNetError: [10:22:33] src/storage/./pooled_storage_manager.h:157: cudaMalloc failed: out of memory"},
 				{Line: "details: Error: 'failed to cudaMalloc 1610612736 bytes (error 2 out of memory)", Want: parser.Fields{"requested": "1610612736"}},
@@ -97,6 +102,7 @@ func cudaRuntimePatterns() []pattern.Pattern {
 				{Line: "StandardGpuResources: alloc fail type FlatData dev 2 space Device stream 0 size 2764800000 bytes (cudaMalloc error out of memory [2])", Want: parser.Fields{"requested": "2764800000", "device": "2"}},
 				{Line: "pycuda._driver.MemoryError: cuMemAlloc failed: out of memory"},
 				{Line: "cudaMallocAsync failed: out of memory"},
+				{Line: "  what():  parallel_for failed: out of memory"},
 				{Line: "onnxruntime/core/framework/bfc_arena.cc:342 void* onnxruntime::BFCArena::AllocateRawInternal(size_t, bool) Failed to allocate memory for requested buffer of size 1073741824", Want: parser.Fields{"requested": "1073741824"}},
 			},
 			NoMatch: []string{"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 8.00 MiB on device 1: cudaMalloc failed: out of memory"},

@@ -129,6 +129,17 @@ func poolPatterns() []pattern.Pattern {
 			Match:  lines(`concurrent.futures.process.BrokenProcessPool: A process in the process pool was terminated abruptly while the future was running or pending.`),
 		},
 		{
+			Name:     "pool.workers_died",
+			Literals: []string{"scheduler.KilledWorker: ", "DeadKernelError: Kernel died"},
+			Expr:     `distributed\.scheduler\.KilledWorker: |\bDeadKernelError: Kernel died`,
+			Kind:     parser.OOMKill, Role: parser.Suspicion,
+			Source: "dask.distributed, distributed/scheduler.py: each worker that tried the task died; nbclient, nbclient/exceptions.py (papermill)",
+			Match: lines(
+				"distributed.scheduler.KilledWorker: Attempted to run task ('readparquet-1', 1) on 4 different workers, but all those workers died while running it.",
+				"nbclient.exceptions.DeadKernelError: Kernel died",
+			),
+		},
+		{
 			Name:     "pool.unusable",
 			Literals: []string{"the process pool is not usable anymore"},
 			Expr:     `A child process terminated abruptly, the process pool is not usable anymore`,

@@ -214,16 +214,20 @@ func nativeHostPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "host.science",
-			Literals: []string{"Could not allocate memory", "cannot allocate vector of size ", "Out of Memory Error: failed to ", " bytes for array "},
+			Literals: []string{"Could not allocate memory", "cannot allocate vector of size ", "Out of Memory Error: failed to ", "Out of Memory Error: could not ", " bytes for array ", "emory allocation still failed after ", "OpenBLAS: malloc failed in "},
 			Expr: `(?:mujoco\.FatalError|engine error): Could not allocate memory|^Error: cannot allocate vector of size (?<requested_sz>[\d.]{1,16} [KMG]b)` +
-				`|Out of Memory Error: failed to (?:allocate data|pin block) of size (?<requested_sz>` + torchSize + `) \((?<used_sz>` + torchSize + `)/(?<limit_sz>` + torchSize + `) used\)` +
-				`|ERROR on proc \d{1,9}: Failed to (?:re)?allocate (?<requested_b>\d{1,19}) bytes for array `,
+				`|Out of Memory Error: (?:failed to (?:allocate data|pin block)|could not allocate block) of size (?<requested_sz>` + torchSize + `) \((?<used_sz>` + torchSize + `)/(?<limit_sz>` + torchSize + `) used\)` +
+				`|ERROR on proc \d{1,9}: Failed to (?:re)?allocate (?<requested_b>\d{1,19}) bytes for array ` +
+				`|OpenBLAS.{0,20}: (?:malloc failed in \w{1,40}|Memory allocation still failed after \d{1,3} retries)`,
 			Kind: parser.HostOOM, Role: parser.Evidence,
-			Source: "MuJoCo, engine_io.c; R, main/memory.c; DuckDB, which keeps to its own memory_limit; LAMMPS, memory.cpp",
+			Source: "MuJoCo, engine_io.c; R, main/memory.c; DuckDB, which keeps to its own memory_limit; LAMMPS, memory.cpp; OpenBLAS, driver/level3, driver/others/memory.c",
 			Match: []pattern.Sample{
 				{Line: "mujoco.FatalError: Could not allocate memory"},
 				{Line: "Error: cannot allocate vector of size 12.3 Gb", Want: parser.Fields{"requested": "13207024435"}},
 				{Line: "duckdb.duckdb.OutOfMemoryException: Out of Memory Error: failed to pin block of size 256.0 KiB (1.8 GiB/2.0 GiB used)", Want: parser.Fields{"requested": "262144", "used": "1932735283", "limit": "2147483648"}},
+				{Line: "duckdb.duckdb.OutOfMemoryException: Out of Memory Error: could not allocate block of size 256.0 KiB (12.5 GiB/12.5 GiB used)", Want: parser.Fields{"requested": "262144", "used": "13421772800", "limit": "13421772800"}},
+				{Line: "OpenBLAS: malloc failed in gemm_driver"},
+				{Line: "OpenBLAS : Memory allocation still failed after 10 retries, giving up."},
 				{Line: "ERROR on proc 0: Failed to allocate 34359738368 bytes for array atom:x (src/memory.cpp:66)", Want: parser.Fields{"requested": "34359738368"}},
 			},
 			NoMatch: []string{"mujoco.FatalError: mj_stackAlloc: out of memory, stack overflow at mj_collision, line 290"}, // its own arena
@@ -241,12 +245,13 @@ func nativeHostPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "host.compiler_killed",
-			Literals: []string{"Killed signal terminated program", "(program cc1plus)"},
-			Expr:     `fatal error: Killed signal terminated program (?<comm>[\w.+-]{1,40})|internal compiler error: Killed \(program (?<comm>[\w.+-]{1,40})\)`,
+			Literals: []string{"Killed signal terminated program", "(program cc1plus)", "died due to signal 9"},
+			Expr:     `fatal error: Killed signal terminated program (?<comm>[\w.+-]{1,40})|internal compiler error: Killed \(program (?<comm>[\w.+-]{1,40})\)|nvcc error\s{1,8}: '(?<comm>[\w.+-]{1,40})' died due to signal 9\b`,
 			Kind:     parser.OOMKill, Role: parser.Suspicion,
-			Source: "gcc's driver: its compiler got SIGKILL (extensions built with too many jobs)",
+			Source: "the drivers of gcc and nvcc: their compiler got SIGKILL (extensions built with too many jobs)",
 			Match: []pattern.Sample{
 				{Line: "c++: fatal error: Killed signal terminated program cc1plus", Want: parser.Fields{"comm": "cc1plus"}},
+				{Line: "nvcc error   : 'cicc' died due to signal 9 (Kill signal)", Want: parser.Fields{"comm": "cicc"}},
 				{Line: "c++: internal compiler error: Killed (program cc1plus)", Want: parser.Fields{"comm": "cc1plus"}},
 			},
 		},
@@ -315,6 +320,17 @@ func runtimeHostPatterns() []pattern.Pattern {
 				"Task 4 was OOM-killed (limit 32 GiB)",
 			),
 			NoMatch: []string{`raise OOM("container exceeded its memory limit")`, "If the container exceeds its memory limit, it is terminated."},
+		},
+		{
+			Name:     "host.cloud_run",
+			Literals: []string{"Memory limit of "},
+			Expr:     `Memory limit of (?<limit_sz>\d{1,9}(?:\.\d{1,3})? ?[KMG]i?B?) exceeded with (?<used_sz>\d{1,9}(?:\.\d{1,3})? ?[KMG]i?B?) used\b`,
+			Kind:     parser.OOMKill, Role: parser.Evidence,
+			Source: "Google Cloud Run and its functions: the instance is terminated [pub-dev issue 9554]",
+			Match: []pattern.Sample{
+				{Line: "Memory limit of 512 MiB exceeded with 516 MiB used. Consider increasing the memory limit, see https://cloud.google.com/run/docs/configuring/memory-limits", Want: parser.Fields{"limit": "536870912", "used": "541065216"}},
+				{Line: "Memory limit of 953M exceeded with 967M used. Consider increasing the memory limit", Want: parser.Fields{"limit": "999292928", "used": "1013972992"}},
+			},
 		},
 		{
 			Name:     "host.yarn",

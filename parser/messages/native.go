@@ -95,13 +95,14 @@ func libraryPatterns() []pattern.Pattern {
 			Program: anyCUDA,
 			Literals: []string{
 				"== cudaSuccess (2 vs. 0)", "cudaSuccess. 2 vs 0.", "CUDA: out of memory", "ErrStr:out of memory", "Gpu API call) out of memory", "MemorySpace named \"", "emory Object Allocation Failure",
-				"CL_MEM_OBJECT_ALLOCATION_FAILURE", "ERROR_OUT_OF_DEVICE_MEMORY",
+				"CL_MEM_OBJECT_ALLOCATION_FAILURE", "ERROR_OUT_OF_DEVICE_MEMORY", "== cudaSuccess] out of memory", "Insufficient memory on accelerator",
 			},
 			Expr: `cudaSuccess\. 2 vs 0\. Error at: .{1,300}: out of memory|Check failed: .{1,120}?(?:== cudaSuccess \(2 vs\. 0\)(?:\s*$| {1,2}out of memory| Name: \w{1,60} ErrStr:out of memory)|: CUDA: out of memory)|\(-217:Gpu API call\) out of memory` +
 				`|Allocation using MemorySpace named "(?:Cuda|HIP|SYCL)\w{0,20}" failed` +
-				`|rror: Memory Object Allocation Failure|(?:failed|returned|[Ee]rror|\bcl[A-Z]\w{3,40}\(\d{0,3}\):)[^=]{0,60} CL_MEM_OBJECT_ALLOCATION_FAILURE|VkResult: (?:VK_)?ERROR_OUT_OF_DEVICE_MEMORY`,
+				`|rror: Memory Object Allocation Failure|(?:failed|returned|[Ee]rror|\bcl[A-Z]\w{3,40}\(\d{0,3}\):)[^=]{0,60} CL_MEM_OBJECT_ALLOCATION_FAILURE|(?:VkResult|Vulkan Error, code=-2|MESA: error: \S{1,200}:\d{1,6}): (?:VK_)?ERROR_OUT_OF_DEVICE_MEMORY` +
+				`|== cudaSuccess\] out of memory|^ERROR: Insufficient memory on accelerator`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
-			Source: "Caffe, Caffe2, MXNet, DGL, OpenCV, Kokkos, OpenCL through LightGBM, Vulkan through Isaac Sim",
+			Source: "Caffe, Caffe2, MXNet, DGL, OpenCV, Kokkos, OpenCL through LightGBM, Vulkan through Isaac Sim, TVM and Mesa, ThunderGBM, LAMMPS",
 			Match: lines(
 				"F0612 15:04:22.410962 12345 syncedmem.cpp:78] Check failed: error == cudaSuccess (2 vs. 0)  out of memory",
 				"Check failed: (cudaMalloc(&gpu_ptr_, size_)) == cudaSuccess (2 vs. 0) ",
@@ -113,6 +114,10 @@ func libraryPatterns() []pattern.Pattern {
 				"lightgbm.basic.LightGBMError: Memory Object Allocation Failure",
 				"OpenCL Error: clEnqueueNDRangeKernel: CL_MEM_OBJECT_ALLOCATION_FAILURE", "clEnqueueNDRange(0): CL_MEM_OBJECT_ALLOCATION_FAILURE",
 				"[Error] [carb.graphics-vulkan.plugin] VkResult: ERROR_OUT_OF_DEVICE_MEMORY",
+				"InternalError: Check failed: (__e == VK_SUCCESS) is false: Vulkan Error, code=-2: VK_ERROR_OUT_OF_DEVICE_MEMORY",
+				"MESA: error: ../src/intel/vulkan/anv_device.c:4237: VK_ERROR_OUT_OF_DEVICE_MEMORY",
+				"FATAL [default] Check failed: [error == cudaSuccess] out of memory",
+				"ERROR: Insufficient memory on accelerator (src/GPU/gpu_extra.h:38)",
 			),
 			NoMatch: []string{
 				"VK_ERROR_OUT_OF_DEVICE_MEMORY = -2,", "#define CL_MEM_OBJECT_ALLOCATION_FAILURE -4",
@@ -127,15 +132,16 @@ func libraryPatterns() []pattern.Pattern {
 			// PhysX gives the status of the driver, which is 700 after an illegal access.
 			Name:     "gpu.sized",
 			Program:  anyCUDA,
-			Literals: []string{"DeviceMemoryAllocator fail to allocate memory ", "Out of GPU memory", ".OutOfGPUMemoryError(", "n't enough and alloc failed", "failed, Memory isn't enough", " bytes on device ", " bytes: no memory is available", " failed on "},
+			Literals: []string{"DeviceMemoryAllocator fail to allocate memory ", "Out of GPU memory", ".OutOfGPUMemoryError(", "n't enough and alloc failed", "failed, Memory isn't enough", " bytes on device ", " bytes: no memory is available", " failed on ", "ut of memory while requesting "},
 			Expr: `DeviceMemoryAllocator fail to allocate memory (?<requested_b>\d{1,19}) bytes!! Result = 2\b|Out of GPU memory trying to allocate (?<requested_sz>` + torchSize + `)|^(?:ERROR: )?(?:LoadError: )?Out of GPU memory\s*$|^\s{0,8}\[\d{1,6}\] CUDA\.OutOfGPUMemoryError\(` +
 				`|Device\(id:(?<device>\d{1,4})\) memory isn't enough and alloc failed(?:.{1,400}?alloc size: (?<requested_b>\d{1,19})B)?` +
-				`|Malloc for kernel \w{1,12} failed, Memory isn't enough` +
+				`|Malloc for kernel \w{1,12} failed, Memory isn't enough|out of memory while requesting (?<requested_b>\d{1,19}) bytes; you can try setting MGB_CUDA` +
 				`|(?:Failed to|Can't) allocate (?<requested_b>\d{1,19}) bytes on device (?:'cuda:)?(?<device>\d{1,4})` +
 				`|MemoryError: (?:Cannot allocate (?<requested_b>\d{1,19}) bytes: no memory is available|Allocation of (?<requested_sz>` + torchSize + `) failed on (?:CUDA|NV|AMD|HIP|GPU|CL|QCOM|METAL|WEBGPU)(?::(?<device>\d{1,4}))?\. Used: )`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
-			Source: "PhysX (Isaac Gym, Isaac Sim), PxgCudaMemoryAllocator.cpp; CUDA.jl, pool.jl; MindSpore, mem_reuse; Warp, context.py; DALI, mm/malloc_resource; tinygrad, device.py, runtime/ops_amd.py",
+			Source: "PhysX (Isaac Gym, Isaac Sim), PxgCudaMemoryAllocator.cpp; CUDA.jl, pool.jl; MindSpore, mem_reuse; Warp, context.py; DALI, mm/malloc_resource; tinygrad, device.py, runtime/ops_amd.py; MegEngine [issue 448]",
 			Match: []pattern.Sample{
+				{Line: "RuntimeError: out of memory while requesting 68719476736 bytes; you can try setting MGB_CUDA_RESERVE_MEMORY to reserve all memory.", Want: parser.Fields{"requested": "68719476736"}},
 				{Line: "PxgCudaDeviceMemoryAllocator fail to allocate memory 100663296 bytes!! Result = 2", Want: parser.Fields{"requested": "100663296"}},
 				{Line: "ERROR: LoadError: Out of GPU memory trying to allocate 1.000 GiB", Want: parser.Fields{"requested": "1073741824"}},
 				{Line: "ERROR: Out of GPU memory"},

@@ -92,6 +92,30 @@ func shellPatterns() []pattern.Pattern {
 			NoMatch: []string{"Worker (pid:3005) was sent code 134!", "Worker with pid 55 was terminated due to signal 15"},
 		},
 		{
+			Name:     "celery.killed",
+			Literals: []string{"exited prematurely: signal 9", " exited with 'signal 9 "},
+			Expr:     `Worker exited prematurely: signal (?<signal>9)\b|^Process '[^']{1,80}' pid:(?<pid>\d{1,10}) exited with 'signal (?<signal>9) \(SIGKILL\)'`,
+			Kind:     parser.OOMKill, Role: parser.Suspicion, Source: "billiard 3-4, billiard/pool.py; celery, celery/concurrency/asynpool.py",
+			Match: []pattern.Sample{
+				{Line: "billiard.exceptions.WorkerLostError: Worker exited prematurely: signal 9 (SIGKILL) Job: 0.", Want: parser.Fields{"signal": "9"}},
+				{Line: "Process 'ForkPoolWorker-1' pid:109 exited with 'signal 9 (SIGKILL)'", Want: parser.Fields{"pid": "109", "signal": "9"}},
+			},
+			NoMatch: []string{"billiard.exceptions.WorkerLostError: Worker exited prematurely: signal 15 (SIGTERM) Job: 11."},
+		},
+		{
+			Name:     "airflow.killed",
+			Literals: []string{"Task exited with return code ", `signal_name="SIGKILL"`},
+			Expr:     `^Task exited with return code (?:Negsignal\.SIGKILL|-9)\b|^Process terminated by signal\. .{0,400}signal_name="SIGKILL"`,
+			Kind:     parser.OOMKill, Role: parser.Suspicion, Set: map[string]string{"signal": "SIGKILL"},
+			Source: "Airflow 1.10-3, jobs/local_task_job_runner.py, sdk/execution_time/supervisor.py",
+			Match: lines(
+				"Task exited with return code Negsignal.SIGKILL",
+				"Task exited with return code -9. For more information, see https://airflow.apache.org/docs/apache-airflow/stable/troubleshooting.html#LocalTaskJob-killed",
+				`Process terminated by signal. For more information, see https://airflow.apache.org/docs/apache-airflow/stable/troubleshooting.html#TaskRunner-killed: signal=-9: signal_name="SIGKILL": source="task"`,
+			),
+			NoMatch: []string{"Task exited with return code 1"},
+		},
+		{
 			// It aborts the worker, then kills it.
 			Name:     "gunicorn.timeout",
 			Literals: []string{"WORKER TIMEOUT (pid:"},
