@@ -89,6 +89,9 @@ func TestLaterLinesCompleteAFailure(t *testing.T) {
 				"ray.exceptions.RayTaskError(OutOfMemoryError): ray::Actor.run() (pid=31, ip=10.0.0.3)\n" + optimizer + class,
 			"optimizer", "10.0.0.3", -1, 31, 1,
 		},
+		"an error of the engine that a collector joined with the original": {
+			"ERROR 06-01 10:00:00 [core.py:500] EngineCore failed to start. ERROR 06-01 10:00:00 [core.py:500] " + class, "init", "", -1, -1, 1,
+		},
 		"an error of the engine above the original": {
 			"ERROR 06-01 10:00:00 [core.py:500] EngineCore failed to start.\nERROR 06-01 10:00:00 [core.py:500] " + head +
 				"ERROR 06-01 10:00:00 [core.py:500]   File \"/opt/lib/python3.11/site-packages/vllm/v1/engine/core.py\", line 70, in __init__\n" +

@@ -58,20 +58,20 @@ func (r *messageReader) match(at parser.Position, body []byte, h envelope.Header
 }
 
 // matchText tries the candidates on one text: the first event wins unless a veto matches too, markers and gauges are
-// independent. Vetoes cost far more than the patterns that they guard, for they look around, so they are tried only on a
+// independent. Behind a consequence an allocator's figures are an event as well: collectors join the records of a failure to one line. Vetoes cost far more than the patterns that they guard, for they look around, so they are tried only on a
 // message that an event pattern matched.
 func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.Header, w *writer, trace *traceback.Trace) bool {
 	r.runes = r.runes[:0]
 	set := hashOf(r.candidates)
 	claimed := r.replaying || r.alike[set] >= maxAlike // deferred lines hold no event
-	checked := false
+	checked, followed := false, false
 	for _, i := range r.candidates {
 		p := &r.table.patterns[i]
-		if p.Veto || claimed && p.Kind != "" || !p.MayMatch(body) {
+		if p.Veto || claimed && p.Kind != "" && !(followed && p.Role == parser.Evidence) || !p.MayMatch(body) {
 			continue
 		}
 		f, ok := p.FieldsOf(r.text(body))
-		if !ok {
+		if !ok || followed && p.Kind != "" && f["requested"] == "" {
 			continue
 		}
 		if p.Kind != "" && !checked {
@@ -89,7 +89,7 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 			r.emit(observationOf(p.Pattern, at, body, h, f))
 			continue
 		}
-		claimed = true
+		claimed, followed = true, p.Role == parser.Consequence
 		if _, ok := r.alike[set]; ok || len(r.alike) < maxCandidates {
 			r.alike[set]++
 		}
