@@ -56,18 +56,25 @@ func xlaPatterns() []pattern.Pattern {
 		{
 			Name:     "xla.hbm",
 			Program:  pattern.Program{Name: "xla", Allocator: "xla", Device: "TPU"},
-			Literals: []string{"Ran out of memory in memory space"},
-			Expr:     `Ran out of memory in memory space (?!vmem|smem|sflag|cmem)\w{1,16}\.(?: Used (?<needed_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) of (?<total_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) \w{1,16})?`,
-			Kind:     parser.GPUOOM, Role: parser.Evidence,
+			Literals: []string{"Ran out of memory in memory space", "unlikely to have enough "},
+			Expr: `Ran out of memory in memory space (?!vmem|smem|sflag|cmem)\w{1,16}\.(?: Used (?<needed_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) of (?<total_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) \w{1,16})?` +
+				`|compilation early because it's unlikely to have enough (?:device )?memory\. Requires (?<needed_sz>\d{1,9}(?:\.\d{1,4})?[KMGTPE]?), has (?<total_sz>\d{1,9}(?:\.\d{1,4})?[KMGT]?) available`,
+			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Set:    map[string]string{"library": "xla"},
 			Source: "XLA's TPU compiler: what the program needs is printed as used; the other spaces are on the chip and no shortage of memory",
 			NoMatch: []string{
 				"RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space vmem. Used 33.50M of 16.00M vmem. Exceeded vmem capacity by 17.50M.",
 			},
-			Match: []pattern.Sample{{
-				Line: "XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 21.50G of 15.50G hbm. Exceeded hbm capacity by 6.00G.",
-				Want: parser.Fields{"needed": "23085449216", "total": "16642998272"},
-			}},
+			Match: []pattern.Sample{
+				{
+					Line: "XlaRuntimeError: RESOURCE_EXHAUSTED: XLA:TPU compile permanent error. Ran out of memory in memory space hbm. Used 21.50G of 15.50G hbm. Exceeded hbm capacity by 6.00G.",
+					Want: parser.Fields{"needed": "23085449216", "total": "16642998272"},
+				},
+				{
+					Line: "XlaRuntimeError: RESOURCE_EXHAUSTED: Compilation failure: Aborting compilation early because it's unlikely to have enough memory. Requires 32.00G, has 15.50G available.",
+					Want: parser.Fields{"needed": "34359738368", "total": "16642998272"},
+				},
+			},
 		},
 		{
 			// XLA prints this line when cuDNN could not start. cuDNN's kernels need more than the 100 MB that this pattern allows.

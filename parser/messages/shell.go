@@ -94,7 +94,7 @@ func shellPatterns() []pattern.Pattern {
 		{
 			Name:     "celery.killed",
 			Literals: []string{"exited prematurely: signal 9", " exited with 'signal 9 "},
-			Expr:     `Worker exited prematurely: signal (?<signal>9)\b|^Process '[^']{1,80}' pid:(?<pid>\d{1,10}) exited with 'signal (?<signal>9) \(SIGKILL\)'`,
+			Expr:     `Worker exited prematurely: signal (?<signal>9)\b|\bProcess '[^']{1,80}' pid:(?<pid>\d{1,10}) exited with 'signal (?<signal>9) \(SIGKILL\)'`,
 			Kind:     parser.OOMKill, Role: parser.Suspicion, Source: "billiard 3-4, billiard/pool.py; celery, celery/concurrency/asynpool.py",
 			Match: []pattern.Sample{
 				{Line: "billiard.exceptions.WorkerLostError: Worker exited prematurely: signal 9 (SIGKILL) Job: 0.", Want: parser.Fields{"signal": "9"}},
@@ -105,7 +105,7 @@ func shellPatterns() []pattern.Pattern {
 		{
 			Name:     "airflow.killed",
 			Literals: []string{"Task exited with return code ", `signal_name="SIGKILL"`},
-			Expr:     `^Task exited with return code (?:Negsignal\.SIGKILL|-9)\b|^Process terminated by signal\. .{0,400}signal_name="SIGKILL"`,
+			Expr:     `\bTask exited with return code (?:Negsignal\.SIGKILL|-9)\b|\bProcess terminated by signal\. .{0,400}signal_name="SIGKILL"`,
 			Kind:     parser.OOMKill, Role: parser.Suspicion, Set: map[string]string{"signal": "SIGKILL"},
 			Source: "Airflow 1.10-3, jobs/local_task_job_runner.py, sdk/execution_time/supervisor.py",
 			Match: lines(
