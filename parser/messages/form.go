@@ -144,7 +144,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.template",
 			Requires: []string{"{", `\`, ".*", ".+", "(?", "re.compile(", "expr", "pattern", "regex", "Regex", "match", "alert"},
-			Expr: `\{(?![\w.]{1,40}\.\w{1,4}:\d+\})[a-z_][\w.]{0,40}(?:![rs])?:[^{}\s]{1,8}\}|(?<!\[\[)\{\{-? ?[.$]?\w[^{}]{0,80}\}\}|\\\\?[dwsS][*+{]|\(\?P?<|\(\.[*+]\??\)|\.[*+]["']?,?\s*$|re\.compile\(|["']\(\?[aimsux]{1,6}\)` +
+			Expr: `\{(?![\w.]{1,40}\.\w{1,4}:\d+\})[a-z_][\w.]{0,40}(?:![rs])?:[^{}\s]{1,8}\}|(?<!\[\[)\{\{(?!function_node )-? ?[.$]?\w[^{}]{0,80}\}\}|\\\\?[dwsS][*+{]|\(\?P?<|\(\.[*+]\??\)|\.[*+]["']?,?\s*$|re\.compile\(|["']\(\?[aimsux]{1,6}\)` +
 				`|^[\s-]{0,40}(?:["']?(?:expr|patterns?|regexp?|\w{1,40}Regexp?|alert)["']?|match\w{0,12}): ?\[?["']`,
 			Veto: true, Source: "formats and regular expressions: what a program would fill in, or look for; rules of monitors (node-problem-detector, Promtail, Prometheus)",
 			Match: lines(
@@ -157,7 +157,7 @@ func formVetoes() []pattern.Pattern {
 				`  ("(?i)CUDA error: out of memory", "lower the batch"),`,
 				`  summary: Container {{ $labels.container }} was killed: reason: OOMKilled`,
 			),
-			NoMatch: []string{"{train.py:93} INFO - RuntimeError: CUDA error: out of memory", "WorkerProc hit an exception: %s", `no match: "RuntimeError: CUDA error: out of memory"`, "RuntimeError: CUDA error: out of memory..."},
+			NoMatch: []string{"{train.py:93} INFO - RuntimeError: CUDA error: out of memory", "ResourceExhaustedError: {{function_node __wrapped__Mul_device_/job:localhost/device:GPU:0}} failed to allocate memory [Op:Mul]", "WorkerProc hit an exception: %s", `no match: "RuntimeError: CUDA error: out of memory"`, "RuntimeError: CUDA error: out of memory..."},
 		},
 		{
 			Name:     "veto.status_name",

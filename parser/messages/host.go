@@ -198,16 +198,20 @@ func nativeHostPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "host.tools",
-			Literals: []string{"memory exhausted", "alloc: cannot allocate ", "ut of memory!", "ut of memory allocating ", ">: Error in malloc"},
+			Literals: []string{"memory exhausted", "alloc: cannot allocate ", "ut of memory!", "ut of memory allocating ", ">: Error in malloc", "LLVM ERROR: out of memory", "fatal: Out of memory, "},
 			Expr: `^(?:\S{1,80}: )?(?:memory exhausted(?: by input buffer of size (?<requested_b>\d{1,19}))?|Out of memory!(?:\s*$| Callback| Yes))` +
-				`|\bx(?:m|re)alloc: cannot allocate (?<requested_b>\d{1,19}) bytes|out of memory allocating (?<requested_b>\d{1,19}) bytes after a total of|<jemalloc>: Error in malloc\(\): out of memory`,
+				`|\bx(?:m|re)alloc: cannot allocate (?<requested_b>\d{1,19}) bytes|out of memory allocating (?<requested_b>\d{1,19}) bytes after a total of|<jemalloc>: Error in malloc\(\): out of memory` +
+				`|LLVM ERROR: out of memory|final link failed: memory exhausted|^fatal: Out of memory, \w{1,7} failed \(tried to allocate (?<requested_b>\d{1,19}) bytes\)`,
 			Kind: parser.HostOOM, Role: parser.Evidence,
-			Source: "grep, sort, dd, perl, bash, gcc, jemalloc",
+			Source: "grep, sort, dd, perl, bash, gcc, jemalloc, LLVM (numba, Triton), ld, git",
 			Match: []pattern.Sample{
 				{Line: "dd: memory exhausted by input buffer of size 68719476736 bytes (64 GiB)", Want: parser.Fields{"requested": "68719476736"}},
 				{Line: "grep: memory exhausted"},
 				{Line: "Out of memory!"},
 				{Line: "/var/spool/slurmd/job00042/slurm_script: xrealloc: cannot allocate 15921152 bytes", Want: parser.Fields{"requested": "15921152"}},
+				{Line: "LLVM ERROR: out of memory"},
+				{Line: "/usr/bin/ld: final link failed: memory exhausted"},
+				{Line: "fatal: Out of memory, malloc failed (tried to allocate 524288000 bytes)", Want: parser.Fields{"requested": "524288000"}},
 				{Line: "cc1plus: out of memory allocating 65536 bytes after a total of 4096000 bytes", Want: parser.Fields{"requested": "65536"}},
 			},
 			NoMatch: []string{"CUDA out of memory! reduce the batch size"},

@@ -237,13 +237,16 @@ func tensorflowPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "tf.tensor",
-			Literals: []string{"OOM when allocating tensor", "ResourceExhaustedError: failed to allocate memory"},
-			Expr:     `ResourceExhaustedError: failed to allocate memory|OOM when allocating tensor(?!["'’”»` + "`" + `]| with shape[^/]{1,200}/[^ ]{1,120} by allocator (?:mkl_?)?cpu)(?: with shape[^/]{1,200}/job:[^ ]{1,120}device:(?<platform>GPU):(?<device>\d{1,4}))?`,
-			Kind:     parser.GPUOOM, Role: parser.Evidence,
+			Literals: []string{"OOM when allocating tensor", "failed to allocate memory"},
+			Expr: `(?:ResourceExhaustedError: (?:\{\{function_node [^}]{1,300}\}\} ?)?|RESOURCE_EXHAUSTED: )failed to allocate memory\b` +
+				`|OOM when allocating tensor(?!["'’”»` + "`" + `]| with shape[^/]{1,200}/[^ ]{1,120} by allocator (?:mkl_?)?cpu)(?: with shape[^/]{1,200}/job:[^ ]{1,120}device:(?<platform>GPU):(?<device>\d{1,4}))?`,
+			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Set:    map[string]string{"library": "tensorflow"},
 			Source: "TensorFlow, ResourceExhaustedError; the allocator at the end tells GPU from host",
 			Match: []pattern.Sample{
 				{Line: "ResourceExhaustedError: failed to allocate memory"},
+				{Line: "ResourceExhaustedError: {{function_node __wrapped__Mul_device_/job:localhost/replica:0/task:0/device:GPU:0}} failed to allocate memory [Op:Mul]"},
+				{Line: "RESOURCE_EXHAUSTED: failed to allocate memory"},
 				{
 					Line: "ResourceExhaustedError: OOM when allocating tensor with shape[64,512,1024] and type float on /job:localhost/replica:0/task:0/device:GPU:1 by allocator GPU_1_bfc",
 					Want: parser.Fields{"platform": "GPU", "device": "1"},
@@ -251,6 +254,21 @@ func tensorflowPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{
 				"Hint: If you want to see a list of allocated tensors when OOM happens, add report_tensor_allocations_upon_oom to RunOptions for current allocation info.",
+			},
+		},
+		{
+			Name:     "tf.copy",
+			Literals: []string{"Dst tensor is not initialized"},
+			Expr:     `(?:to /job:[^ ]{1,120}device:(?<platform>GPU):(?<device>\d{1,4}) in order to run \w{1,80}: )?Dst tensor is not initialized`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence,
+			Set:    map[string]string{"library": "tensorflow"},
+			Source: "TensorFlow, common_runtime/copy_tensor.cc: there was no room for the copy [tensorflow issue 7025]",
+			Match: []pattern.Sample{
+				{
+					Line: "InternalError: Failed copying input tensor from /job:localhost/replica:0/task:0/device:CPU:0 to /job:localhost/replica:0/task:0/device:GPU:1 in order to run _EagerConst: Dst tensor is not initialized.",
+					Want: parser.Fields{"platform": "GPU", "device": "1"},
+				},
+				{Line: "InternalError (see above for traceback): Dst tensor is not initialized."},
 			},
 		},
 		{
