@@ -217,17 +217,19 @@ func mpsPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "mps.buffer",
-			Literals: []string{"Invalid buffer size: ", "[metal::malloc] ", "[malloc_or_wait] "},
+			Literals: []string{"Invalid buffer size: ", "[metal::malloc] ", "[malloc_or_wait] ", "[malloc] Unable to allocate "},
 			Expr: `Error: (?:Invalid buffer size: (?<requested_sz>` + torchSize + `)|\[metal::malloc\] Attempting to allocate (?<requested_b>\d{1,19}) bytes which is greater than` +
-				`|\[(?:metal::malloc|malloc_or_wait)\] Unable to allocate (?<requested_b>\d{1,19}) bytes)`,
+				`|\[(?:metal::malloc|malloc_or_wait|malloc)\] Unable to allocate (?<requested_b>\d{1,19}) bytes)`,
 			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Source: "PyTorch, aten/src/ATen/mps/MPSAllocator.mm; MLX, backend/metal/allocator.cpp: one buffer larger than the device takes",
 			Match: []pattern.Sample{
 				{Line: "RuntimeError: Invalid buffer size: 58.00 GB", Want: parser.Fields{"requested": "62277025792"}},
 				{Line: "RuntimeError: [metal::malloc] Attempting to allocate 36238786560 bytes which is greater than the maximum allowed buffer size of 22906503168 bytes.", Want: parser.Fields{"requested": "36238786560"}},
+				{Line: "mlx.core.MemoryError: [malloc] Unable to allocate 17179869184 bytes.", Want: parser.Fields{"requested": "17179869184"}},
 				{Line: "RuntimeError: [malloc_or_wait] Unable to allocate 268435456 bytes.", Want: parser.Fields{"requested": "268435456"}},
 			},
 			NoMatch: []string{"ValueError: Invalid buffer size: 0"},
+			Also:    []string{"host.memory_error"},
 		},
 	}
 }

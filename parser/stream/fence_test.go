@@ -136,8 +136,13 @@ func TestAManualQuotesWhatAnIssueReports(t *testing.T) {
 		"a run with steps":           {"# Job\n# Node\n# Config\n" + prose + prose + "step 1 loss 3\n```\n@```\n", false},
 		"a run that prints Markdown": {"loading\n# Run\n## Config\n## Model\n" + prose + prose + "```\n@```\n", false},
 	} {
-		at, quoted := eventLines(t, strings.ReplaceAll(c.log, "@", oomReport), true)
+		log := strings.ReplaceAll(c.log, "@", oomReport)
+		at, quoted := eventLines(t, log, true)
 		assert.Equal(t, c.quoted, len(at) == 0, name)
 		assert.Equal(t, c.quoted, quoted > 0, name)
+		if strings.HasPrefix(log, "#") {
+			at, _ = eventLines(t, "[rank0]: "+strings.ReplaceAll(log, "\n", "\n[rank0]: "), true)
+			assert.Equal(t, c.quoted, len(at) == 0, "%s, with a label before each line", name)
+		}
 	}
 }

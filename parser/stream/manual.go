@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 
+	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 )
 
@@ -31,6 +32,7 @@ var inIssue = lazyre.New(`(?i)^(?:#{1,6} |\*\*)\W{0,12}(?:describe (?:the|your) 
 func proseOf(text []byte) (p prose) {
 	text = bytes.TrimLeft(text[:min(len(text), sourceBytes)], "\ufeff \t\r\n")
 	line, _, _ := bytes.Cut(text, newline)
+	line, _ = envelope.Peel(line)
 	p.opens = manualOpens().Match(line)
 	if p.opens && frontMatter().Match(text) {
 		p.headings = manualHeadings
@@ -46,9 +48,13 @@ type prose struct {
 	issue    bool // in the form of an issue
 }
 
-// read follows a line, which may stand outside of a block.
+// read follows a line, which may stand outside of a block. Whoever printed the document may have put a prefix before each line.
 func (p *prose) read(raw []byte, outside bool) {
-	if !p.opens || !outside || len(bytes.TrimSpace(raw)) == 0 || bytes.HasPrefix(raw, []byte("```")) {
+	if !p.opens || !outside {
+		return
+	}
+	raw, _ = envelope.Peel(raw)
+	if len(bytes.TrimSpace(raw)) == 0 || bytes.HasPrefix(raw, []byte("```")) {
 		return
 	}
 	p.lines++
