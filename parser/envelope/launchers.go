@@ -44,13 +44,19 @@ var launchers = []format{
 	},
 	{
 		name: "mpirun --tag-output", writer: "Open MPI: job and rank; 5 puts the launcher's own name in front, 4 writes no blank behind the colon",
-		template: `[{?prte{launcher}@}{job},{task}]<std{err|out|diag}>:{odd}`, label: "t{job} {task}",
+		template: `{?{ctime}}[{?prte{launcher}@}{job},{task}]<std{err|out|diag}>:{odd}`, label: "t{job} {task}",
 		match: []sample{
 			{`[1,3]<stderr>: text`, `text`, `task=3; stream=t1 3`},
 			{`[1,3]<stdout>:  File "x"`, `  File "x"`, `task=3; stream=t1 3`},
 			{`[prterun-node01-77@1,3]<stderr>: text`, `text`, `task=3; stream=t1 3`},
+			{`Sun Jun  1 10:00:00 2025[1,3]<stderr>:text`, `text`, `dmesg=2025-06-01T10:00:00; task=3; stream=t1 3`},
 		},
 		noMatch: []string{`[1, 2]`, `[1,3]: text`},
+	},
+	{
+		name: "mpirun --timestamp-output", writer: "Open MPI, without --tag-output",
+		template: `{ctime}<std{err|out|diag}>:{odd}`,
+		match:    []sample{{`Sun Jun  1 10:00:00 2025<stderr>:  File "x"`, `  File "x"`, `dmesg=2025-06-01T10:00:00`}},
 	},
 	{
 		name: "SageMaker's mpirun", writer: "SageMaker's training toolkit: job, rank and host",
@@ -184,6 +190,27 @@ var launchers = []format{
 		template: `{monthday} {!date}`,
 		match:    []sample{{`Jun  1 10:00:00   File "a.py", line 1`, `  File "a.py", line 1`, `syslog=0000-06-01T10:00:00`}},
 		noMatch:  []string{`Jun  1 10:00:00 2025`, `Jun  1 10:00:00 2025: text`, `Mon Apr 28 08:00:03 UTC 2025 starting`},
+	},
+	{
+		name: "date", writer: "scripts that put the output of date(1) before each line",
+		template: `{today}{?:}{_}`,
+		match: []sample{
+			{`Sun Jun  1 10:00:00 UTC 2025   File "x"`, `  File "x"`, `iso=2025-06-01T10:00:00`},
+			{`Sun Jun 01 10:00:00 CEST 2025: text`, `text`, `local=2025-06-01T10:00:00`},
+		},
+		noMatch: []string{`Sun Jun  1 10:00:00 UTC`, `Sun Jun  1 10:00:00 UTC 2025, done`},
+	},
+	{
+		name: "TAI64N", writer: "multilog of daemontools and s6-log: seconds and nanoseconds in hexadecimal digits",
+		template: `@4000{hex:20}{_}`,
+		match:    []sample{{`@40000000683c2c0a0db2f3ac   File "x"`, `  File "x"`, ``}},
+		noMatch:  []string{`@40000000683c2c0a0db2f3ac0 text`, `@4000 text`},
+	},
+	{
+		name: "a pipeline's annotation", writer: "GitHub Actions and Azure Pipelines, before a line that is marked as an error; behind their stamp",
+		template: `##[{error|warning|debug|command|section}]`, anywhere: true,
+		match:   []sample{{`2025-06-01T10:00:00.1234567Z ##[error]  File "x"`, `  File "x"`, `iso=2025-06-01T10:00:00.1234567`}},
+		noMatch: []string{`##[group]Run tests`, `## [error] text`},
 	},
 	{
 		name: "RFC 5424", writer: "syslog daemons and forwarders",

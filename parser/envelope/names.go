@@ -146,6 +146,7 @@ func isLogStream(b []byte) bool {
 }
 
 func isRole(b []byte) bool    { return b[len(b)-1] != '-' }
+func isHex(b []byte) bool     { return len(bytes.Trim(b, "0123456789abcdef")) == 0 }
 func hasLetter(b []byte) bool { return some(b, alpha) }
 
 // isModulePart recognizes a name that is more than a word between dashes.

@@ -57,6 +57,7 @@ var layouts = [9][]layout{
 var (
 	syslogLayout  = layout{"N d C", clockSyslog, toDay}       // Jun  1 10:00:00
 	weekdayLayout = layout{"W Y-M-D C z", clockLocal, toYear} // Sun 2025-06-01 10:00:00 CEST
+	dateLayout    = layout{"W N d C z Y", clockLocal, toYear} // Sun Jun  1 10:00:00 CEST 2025
 	ctimeLayout   = layout{"W n d C Y", clockDmesg, toYear}   // Sun Jun  1 10:00:00 2025
 	glogLayouts   = []layout{{"MD C", clockGlog, toDay}, {"YMD C", clockLocal, toYear}}
 	c10Layout     = layout{"mD c", clockC10, toDay} // 601 10:00:00.123456789
