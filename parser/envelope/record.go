@@ -14,7 +14,7 @@ const maxRecord = 256 << 10
 
 // messageKeys are where records keep the text of the log, the most particular first. Only some company makes the others a log's.
 var messageKeys = [...]string{
-	"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue", "short_message", "LogMessage", "LogEntry", "event", "@m", "@message", "Body", "Content",
+	"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue", "short_message", "LogMessage", "LogEntry", "event", "@m", "@message", "Body", "Content", "_line", "@rawstring", "__content__", "Log",
 }
 
 // plainKeys are where records of other collectors keep it. They are words of data sets and tools as well: only a record that has nothing
@@ -282,7 +282,7 @@ func (p *peeler) who(fields map[string]json.RawMessage) {
 // timeKeys are where records keep their time.
 var timeKeys = [...]string{
 	"time", "timestamp", "ts", "asctime", "@timestamp", "t", "Time", "_time", "_time_", "__time__", "timeUnixNano", "receiveTimestamp", "__REALTIME_TIMESTAMP",
-	"TimeGenerated", "@t", "date", "Timestamp",
+	"TimeGenerated", "@t", "date", "Timestamp", "TimeStamp", "_ts",
 }
 
 // recordTime reads the time of a record.
