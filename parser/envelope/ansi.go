@@ -44,17 +44,17 @@ func rubOut(b []byte) []byte {
 	return out
 }
 
-// dropLead drops NULs and a byte order mark. A DataLoader worker's signal handler writes a NUL behind its newline
+// dropLead drops NULs, form feeds and a byte order mark. A DataLoader worker's signal handler writes a NUL behind its newline
 // (PyTorch 2.4, torch/csrc/DataLoader.cpp); the next line then begins with it.
 func dropLead(b []byte) []byte {
-	for len(b) > 0 && b[0] == 0 {
+	for len(b) > 0 && (b[0] == 0 || b[0] == '\f') {
 		b = b[1:]
 	}
 	return bytes.TrimPrefix(b, []byte("\xef\xbb\xbf"))
 }
 
-// spelled are the written-out forms of ESC. They count only in front of a '['.
-var spelled = [...]string{`\u001b[`, `\u001B[`, `\x1b[`, `\x1B[`, `\033[`, `#033[`, `^[[`}
+// spelled are the written-out forms of ESC, and the signs that are shown for it. They count only in front of a '['.
+var spelled = [...]string{`\u001b[`, `\u001B[`, `\x1b[`, `\x1B[`, `\033[`, `#033[`, `^[[`, "\ufffd[", "\u241b["}
 
 // nextEscape finds the next byte that begins something to take out: an ESC, or what has a bracket as an orphan or at the end
 // of a spelled-out ESC.

@@ -20,7 +20,7 @@ func TestNextEscapeIsTheFirstPlaceThatBeginsASequence(t *testing.T) {
 		for _, orphans := range []bool{false, true} {
 			want := -1
 			for i := range b {
-				if (b[i] == 0x1b || b[i] == '\\' || b[i] == '^' || b[i] == '#' || b[i] == '[') && escapeLen(b[i:], orphans) > 0 {
+				if (b[i] == 0x1b || b[i] >= 0xe2 || b[i] == '\\' || b[i] == '^' || b[i] == '#' || b[i] == '[') && escapeLen(b[i:], orphans) > 0 {
 					want = i
 					break
 				}

@@ -46,6 +46,8 @@ func TestTerminalSequencesGo(t *testing.T) {
 		"a\x1b]0;never ends":                 "a]0;never ends",
 		"a\x1b[Ab\x1b[2Kc\x1b[?25l":          "abc",
 		`a\x1b[31mb\033[0mc`:                 "abc",
+		"\ufffd[31ma\u241b[0m \ufffd":        "a \ufffd",
+		"\fa":                                "a",
 		"[1;31ma[0m b[3]":                    "a b[3]",
 		"\x00\x00\xef\xbb\xbfa\r":            "a",
 	} {
