@@ -98,7 +98,8 @@ func (p *peeler) one(b []byte) *format {
 }
 
 // isLabel reports whether what looks like a launcher's label behind a program's stamp is one. It is where another prefix of the program
-// follows: then a supervisor put its stamp before what the launcher wrote, and before the lines without such a prefix, too.
+// follows, or what a runtime prints on lines of its own: then a supervisor put its stamp before what the launcher wrote, and before the
+// lines without such a prefix, too.
 func (p *peeler) isLabel(f *format) bool {
 	if slices.Contains(p.stamped, f) || bytes.HasSuffix(p.taken(), []byte(">:")) {
 		return true // no program writes mpirun's <stderr>:
@@ -107,7 +108,8 @@ func (p *peeler) isLabel(f *format) bool {
 		return false
 	}
 	m := matcher{header: &unknown, whole: p.b}
-	ok := slices.ContainsFunc(byFirst[p.b[0]], func(x *prefix) bool { return !x.outer && m.try(x.steps) })
+	ok := bytes.HasPrefix(p.b, []byte("Traceback (most recent call last):")) || bytes.HasPrefix(p.b, []byte("terminate called ")) ||
+		slices.ContainsFunc(byFirst[p.b[0]], func(x *prefix) bool { return !x.outer && m.try(x.steps) })
 	if ok {
 		p.stamped = append(p.stamped, f)
 	}

@@ -99,6 +99,11 @@ func TestWhatACollectorTookIsFoundBehindAStamp(t *testing.T) {
 	body, h := envelope.Peel([]byte(stamp + "[1,2]<stderr>:frame #6: at"))
 	assert.Equal(t, "frame #6: at", string(body))
 	assert.Equal(t, 2, h.Task)
+	for _, text := range []string{"Traceback (most recent call last):", "terminate called after throwing an instance of 'std::bad_alloc'"} {
+		body, h = envelope.Peel([]byte(stamp + "3: " + text))
+		assert.Equal(t, text, string(body))
+		assert.Equal(t, 3, h.Task)
+	}
 	body, h = envelope.Peel([]byte(stamp + `{"log":"text\n","stream":"stderr","time":"2026-03-01T09:00:00Z"}`))
 	assert.Equal(t, "text", string(body))
 	assert.Equal(t, "cstderr", h.Stream)
