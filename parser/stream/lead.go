@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
@@ -139,14 +140,18 @@ func (l *lead) read(raw []byte) {
 
 // endOfLead is where a text ends that may stand before another one: after a blank or a sign.
 func endOfLead(text []byte) int {
-	for len(text) > 0 && strings.IndexByte(leadEnds, text[len(text)-1]) < 0 {
+	for len(text) > 0 && !endsLead(text) {
 		text = text[:len(text)-1]
 	}
 	return len(text)
 }
 
-// leadEnds are the signs that a lead may end with.
-const leadEnds = " \t])}|>:\"'m\a\r\x8b"
+// endsLead reports whether a text ends with a sign that a lead may end with, or with a character that is not of ASCII, such as a line of a
+// box or a bracket of Chinese.
+func endsLead(text []byte) bool {
+	c := text[len(text)-1]
+	return strings.IndexByte(" \t])}|>:\"'m\a\r", c) >= 0 || c >= utf8.RuneSelf && utf8.Valid(text)
+}
 
 // length is how long the lead of a line is, 0 when it has none.
 func (l *lead) length(raw []byte) int {
@@ -164,7 +169,7 @@ func (l *lead) length(raw []byte) int {
 func leadOf(raw []byte, to int) (n int, tried bool) {
 	from := -1
 	for i := 1; i <= to && i < len(raw); i++ {
-		if strings.IndexByte(leadEnds, raw[i-1]) < 0 || raw[i] == ' ' || i <= from {
+		if !endsLead(raw[:i]) || raw[i] == ' ' || i <= from {
 			continue
 		}
 		if from < 0 {

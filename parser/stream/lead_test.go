@@ -25,6 +25,8 @@ func TestALeadIsWhatKnownPrefixesStandBehind(t *testing.T) {
 		"behind a known stamp":    {func(i int) string { return fmt.Sprintf("2026-03-01 09:00:%02d +00:00: ", i) }, "2026-03-01 09:00:07 +00:00: "},
 		"in color":                {func(int) string { return "\x1b[33mtrain-0\x1b[0m - " }, "\x1b[33mtrain-0\x1b[0m - "},
 		"a bar's state":           {func(int) string { return "\rTraining: 12%| 12/100 [00:31<03:48]\r" }, "\rTraining: 12%| 12/100 [00:31<03:48]\r"},
+		"a box":                   {func(int) string { return " │" }, " │"},
+		"a bracket of Chinese":    {func(int) string { return "【训练】" }, "【训练】"},
 		"a known prefix":          {func(int) string { return "[rank3]: " }, ""},
 		"nothing":                 {func(int) string { return "" }, ""},
 		"a comment":               {func(int) string { return "# " }, ""},
