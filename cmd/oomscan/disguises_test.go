@@ -82,6 +82,9 @@ func stamped(line string, i int, behind time.Duration) string {
 	return collected.Add(time.Duration(i)*time.Millisecond-behind).Format(time.RFC3339Nano) + " " + line
 }
 
+// markdownSigns are what editors and converters put a backslash before.
+var markdownSigns = regexp.MustCompile(`[\[\]*_<>]`)
+
 // fullStamp is a time in a program's own line.
 var fullStamp = regexp.MustCompile(`20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d`)
 
@@ -450,6 +453,24 @@ var disguises = []disguise{
 			return "| 2026-03-01 09:00:00.123 | " + line + " |"
 		})(log))
 	}, destroys: numbered},
+	// What viewers, pages and editors make of every line.
+	{name: "line numbers", wrap: lines(func(i int, line string) string { return fmt.Sprintf("%d: %s", i+1, line) })},
+	{name: "grep -n of one file", wrap: lines(func(i int, line string) string { return fmt.Sprintf("%d:%s", i+1, line) })},
+	{name: "ends of lines that are shown", wrap: lines(func(_ int, line string) string { return strings.ReplaceAll(line, "\t", "^I") + "$" })},
+	{name: "a page's table", wrap: lines(func(i int, line string) string {
+		return fmt.Sprintf(`<tr><td class="n">%d</td><td>%s</td></tr>`, i+1, html.EscapeString(line))
+	})},
+	{name: "a page's lines", wrap: lines(func(_ int, line string) string {
+		return strings.ReplaceAll(html.EscapeString(line), "  ", "&nbsp; ") + "<br/>"
+	})},
+	{name: "an editor's escapes", wrap: lines(func(_ int, line string) string { return markdownSigns.ReplaceAllString(line, `\$0`) })},
+	{name: "jq", wrap: lines(func(_ int, line string) string { return quoted(line) })},
+	{name: "a spreadsheet's column", wrap: lines(func(_ int, line string) string {
+		if strings.ContainsAny(line, "\"\t") {
+			return `"` + strings.ReplaceAll(line, `"`, `""`) + `"`
+		}
+		return line
+	})},
 	// Texts.
 	{name: "CR LF", wrap: lines(func(_ int, line string) string { return line + "\r" })},
 	{name: "byte order mark", wrap: func(log []byte) []byte { return append([]byte("\xef\xbb\xbf"), log...) }},

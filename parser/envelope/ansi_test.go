@@ -61,3 +61,13 @@ func TestAPeelerTakesNoMemoryForLabelsThatComeAgain(t *testing.T) {
 	line := []byte("(WorkerDict pid=51030, ip=10.0.0.1) INFO 12-03 11:20:10 [core.py:844] text")
 	require.Zero(t, testing.AllocsPerRun(100, func() { w.Peel(line) }))
 }
+
+func TestQuotesAroundALineGo(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		`b'a\n'`: "a", `b"it's \x41"`: "it's A", `"  File ""x"", line 1"`: `  File "x", line 1`, "\"a\tb\"": "a\tb",
+		`"a"`: `"a"`, `"a" and "b"`: `"a" and "b"`, `"a ""b" c"`: `"a ""b" c"`, `"`: `"`, `""`: `""`, `b'a`: `b'a`,
+	} {
+		require.Equal(t, want, string(Unrepr([]byte(line))), "%q", line)
+	}
+}

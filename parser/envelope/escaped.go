@@ -20,10 +20,19 @@ func fromHTML(b []byte) []byte {
 	return []byte(html.UnescapeString(string(b)))
 }
 
-// Unrepr returns what a program printed that shows its child's output as Python writes bytes: b'text\n'. Any other line stays as it is.
+// Unrepr returns what a program printed that shows its child's output as Python writes bytes: b'text\n', and what a spreadsheet made of a
+// line with quotes or tabs (RFC 4180): "text ""x"" text". Any other line stays as it is.
 func Unrepr(line []byte) []byte {
 	const least = len(`b''`)
 	line = bytes.TrimSuffix(line, []byte{'\r'})
+	if len(line) > least && line[0] == '"' && line[len(line)-1] == '"' {
+		in := line[1 : len(line)-1]
+		text := bytes.ReplaceAll(in, []byte(`""`), []byte{'"'})
+		if bytes.ContainsAny(in, "\"\t") && bytes.Count(in, []byte{'"'}) == 2*(len(in)-len(text)) {
+			return text
+		}
+		return line
+	}
 	if len(line) < least || line[0] != 'b' || line[1] != '\'' && line[1] != '"' || line[len(line)-1] != line[1] {
 		return line
 	}

@@ -45,6 +45,9 @@ func NewDecoder(head []byte) Decoder {
 	if d := textDecoder(head); d != nil {
 		return d
 	}
+	if d := rowDecoder(head); d != nil {
+		return d
+	}
 	if columns, between := csvColumns(head); columns != nil {
 		return &csvDecoder{columns: columns, between: between}
 	}

@@ -78,9 +78,19 @@ func TestDecodersReturnLines(t *testing.T) {
 			"Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\nYSBsaW5lIG9mIHNpeHR5LW9uZSBzaWducywgd2hpY2ggaXMgYnJva2VuIHdo\r\nZXJlIGl0IGZhbGxzCnRoZSBuZXh0IG9uZQo=\r\n--b--\r\n",
 			"Content-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\na line of sixty-one signs, which is broken where it falls\nthe next one\n--b--\r\n",
 		},
-		"an answer of Log Analytics": {"{\"tables\":[{\"name\":\"x\",\"rows\":[[\"2026-03-01T09:00:00Z\",\"a\"],[\"2026-03-01T09:00:01Z\",\"b\"]]}]}", "2026-03-01T09:00:00Z a\n2026-03-01T09:00:01Z b\n"},
-		"a note of Zeppelin":         {"{\n \"paragraphs\": [{\"results\": {\"msg\": [{\"type\": \"TEXT\", \"data\": \"a\\nb\\n\"}]}}]}\n", filler + "a\nb\n"},
-		"rows":                       {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
+		"an answer of Log Analytics":   {"{\"tables\":[{\"name\":\"x\",\"rows\":[[\"2026-03-01T09:00:00Z\",\"a\"],[\"2026-03-01T09:00:01Z\",\"b\"]]}]}", "2026-03-01T09:00:00Z a\n2026-03-01T09:00:01Z b\n"},
+		"a note of Zeppelin":           {"{\n \"paragraphs\": [{\"results\": {\"msg\": [{\"type\": \"TEXT\", \"data\": \"a\\nb\\n\"}]}}]}\n", filler + "a\nb\n"},
+		"lines with their numbers":     {"logs/a.log\n7: a\n8:   b\n9: \n10: c\n--\n15: d\n16: e\n", "logs/a.log\na\n  b\n\nc\n--\nd\ne\n"},
+		"grep's lines around a match":  {"1-a\n2-  b\n3:c\n4-\n5-d\n6-2026-03-01 e\n", "a\n  b\nc\n\nd\n2026-03-01 e\n"},
+		"ends of lines that are shown": {"a$\n^Ib$\n$\nc^I$\nd$\ne$\n", "a\n\tb\n\nc\t\nd\ne\n"},
+		"a page's table of lines": {
+			strings.Repeat("<tr><td class=\"n\">1</td><td>  a &lt;b&gt;&nbsp;<span>c</span></td></tr>\n", 6), strings.Repeat("1\t  a <b> c\n", 6),
+		},
+		"a page's lines":        {"<html><body>\n" + strings.Repeat("a &amp; <b>b</b><br/>\n", 8), "<html><body>\n" + strings.Repeat("a & b\n", 8)},
+		"an editor's escapes":   {strings.Repeat("\\[rank0\\]: a\\_b \\<c\\> \\\\d\n", 6), strings.Repeat("[rank0]: a_b <c> \\\\d\n", 6)},
+		"strings of JSON":       {strings.Repeat("\"a \\\"b\\\" C:\\\\new\\n\"\n", 6), strings.Repeat("a \"b\" C:\\new\n", 6)},
+		"a table of one column": {"message\n" + strings.Repeat("\"a \"\"b\"\"\"\n", 6), "message\n" + strings.Repeat("a \"b\"\n", 6)},
+		"rows":                  {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -102,6 +112,7 @@ func TestDecodersReturnLines(t *testing.T) {
 func TestPlainLogsNeedNoDecoder(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
+		"0: a\n1: b\n2: c\n3: d\n4: e\n5: f\n6: g\n7: h\n", "3: a\n0: b\n1: c\n2: d\n4: e\n5: f\n6: g\n7: h\n", strings.Repeat("2026-03-01 a\n", 9), strings.Repeat("\"a\\nb\"\n", 9), strings.Repeat("\\[a\\] [b] c_d\n", 20), strings.Repeat("a $HOME$\nb\n", 9),
 		"", "\n", "text\n", "{\n  \"lr\": 1,\n  \"log\": true\n}\nstep 1\n", `{"log":"a\n","time":"x"}` + "\n" + `{"log":"b\n","time":"x"}` + "\n", "[rank0]: message, time\n",
 		"step,loss,message\n1,2,x\n", strings.Repeat("\rLoading:  12%|#2 | 3/24", 20), "a URL?x=3D\nand y=\n", "MESSAGE=a\nMESSAGE=b\n", "message: a\nmessage: b\nid: 7\n", strings.Repeat(strings.Repeat("x", 79)+"\n", 50), strings.Repeat("| worker 1 is ready and goes on with what it was told to do by others |\n", 30),
 		`{"input":"what went wrong?","output":"a\nb\nc\nd\ntorch.OutOfMemoryError: CUDA out of memory."}`,

@@ -1,0 +1,190 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"html"
+	"slices"
+	"strconv"
+
+	"oomscan/parser/lazyre"
+)
+
+// rowDecoder returns a decoder for a log of which every line was changed alike: by a viewer, an exporter or a web page. It is nil for any
+// other log.
+func rowDecoder(head []byte) Decoder {
+	end := bytes.LastIndexByte(head, '\n')
+	if end < 0 {
+		return nil
+	}
+	rows := bytes.Split(head[:end], []byte{'\n'})
+	for i, row := range rows {
+		rows[i] = bytes.TrimSuffix(row, []byte{'\r'})
+	}
+	if len(rows) < minRows {
+		return nil
+	}
+	if blank, ok := areNumbered(rows); ok {
+		return &rowReader{decode: (&numberedRows{blank: blank}).row}
+	}
+	for _, tail := range lineTails {
+		if !slices.ContainsFunc(rows, func(row []byte) bool { return !bytes.HasSuffix(row, []byte(tail)) }) {
+			return &rowReader{decode: func(line []byte) []byte { return cutTail(line, tail) }}
+		}
+	}
+	switch {
+	case areTagged(rows):
+		return &rowReader{decode: untagged}
+	case areEscaped(head):
+		return &rowReader{decode: func(line []byte) []byte { return markdownEscape().ReplaceAll(line, []byte("$1")) }}
+	case areQuoted(rows):
+		return &rowReader{decode: unquoted}
+	}
+	return nil
+}
+
+// minRows is how many rows show that all were changed alike.
+const minRows = 6
+
+// lineNumber begins a line with its number and a sign behind it, as grep -n, nl -s and scripts print them. A line beside a match has a hyphen.
+var lineNumber = lazyre.New(`^[ \t]{0,8}(\d{1,7})[:-]`)
+
+// areNumbered reports whether lines begin with their numbers, and whether a blank follows the sign. srun's labels look the same, but
+// those of tasks begin with 0 and do not count on from line to line.
+func areNumbered(rows [][]byte) (blank, ok bool) {
+	var d numberedRows
+	blank = true
+	numbered, others := 0, 0
+	for i, row := range rows {
+		n := d.next(row)
+		switch {
+		case n > 0:
+			numbered++
+			blank = blank && (n == len(row) || row[n] == ' ')
+		case lineNumber().Match(row):
+			return false, false
+		case i > 0 && len(row) > 0 && string(row) != "--":
+			others++
+		}
+	}
+	return blank, numbered >= minRows && others*10 <= numbered
+}
+
+// numberedRows follows the numbers of lines. They count on, but for a gap behind a line without a number, such as grep's "--".
+type numberedRows struct {
+	blank bool // follows the sign
+	last  int
+	gap   bool
+}
+
+// next is how long the number of the next line is with its sign, 0 when it has none.
+func (d *numberedRows) next(row []byte) int {
+	m := lineNumber().FindSubmatch(row)
+	if m == nil {
+		d.gap = true
+		return 0
+	}
+	if n, _ := strconv.Atoi(string(m[1])); n == d.last+1 || n > d.last && (d.gap || d.last == 0) {
+		d.last, d.gap = n, false
+		return len(m[0])
+	}
+	return 0
+}
+
+func (d *numberedRows) row(line []byte) []byte {
+	n := d.next(line)
+	if line = line[n:]; n > 0 && d.blank {
+		line = bytes.TrimPrefix(line, []byte{' '})
+	}
+	return line
+}
+
+// lineTails are what all lines of a log end with: an end that a viewer shows (cat -A, vim's list), a carriage return that was pasted as two
+// signs, or another separator of lines than the newline behind it (Unicode).
+var lineTails = []string{"^M$", "$", "^M", "\u2028", "\u2029", "\u0085"}
+
+// cutTail takes such an end off. What shows the ends of lines shows tabs, too.
+func cutTail(line []byte, tail string) []byte {
+	text, ok := bytes.CutSuffix(bytes.TrimRight(line, "\r\n"), []byte(tail))
+	if !ok {
+		return line
+	}
+	if bytes.HasSuffix([]byte(tail), []byte{'$'}) {
+		text = bytes.ReplaceAll(text, []byte("^I"), []byte{'\t'})
+	}
+	return append(bytes.Clone(text), '\n')
+}
+
+// tag is one of the elements of HTML that stand around lines and words: of a table, of colors, of links.
+var tag = lazyre.New(`</?(?:span|font|a|b|i|em|strong|code|mark|td|th|tr|tbody|table|br)(?: [^<>]{0,400})?/?>`)
+
+// lineEndTag ends a line of which a page made an element.
+var lineEndTag = lazyre.New(`(?:<br ?/?>|</(?:span|td|tr|code|div|p|li)>)$`)
+
+// areTagged reports whether a web page has an element for each line, or pieces of lines in elements.
+func areTagged(rows [][]byte) bool {
+	texts, ends, spans := 0, 0, 0
+	for _, row := range rows {
+		if len(row) == 0 {
+			continue
+		}
+		texts++
+		if row[len(row)-1] == '>' && lineEndTag().Match(row) {
+			ends++
+		}
+		if bytes.Contains(row, []byte("<span ")) {
+			spans++
+		}
+	}
+	page := bytes.HasPrefix(bytes.ToLower(rows[0]), []byte("<!doctype html")) || bytes.HasPrefix(rows[0], []byte("<html"))
+	return ends >= minRows && ends*5 >= texts*4 || page && spans >= minRows
+}
+
+// untagged takes the tags out of a line.
+func untagged(line []byte) []byte {
+	if bytes.IndexByte(line, '<') < 0 && bytes.IndexByte(line, '&') < 0 {
+		return line
+	}
+	text := bytes.ReplaceAll(bytes.TrimRight(line, "\r\n"), []byte("</td><td"), []byte("</td>\t<td"))
+	text = []byte(html.UnescapeString(string(tag().ReplaceAll(text, nil))))
+	return append(bytes.ReplaceAll(text, noBreak, []byte{' '}), '\n')
+}
+
+// markdownEscape is a sign that means something in Markdown, with the backslash that an editor or a converter put before it.
+var markdownEscape = lazyre.New("\\\\([][_*{}()<>|#~`!+&.-])")
+
+// areEscaped reports whether nearly all brackets and underscores of a text have a backslash before them.
+func areEscaped(head []byte) bool {
+	const least = 8
+	escaped, all := 0, 0
+	for _, c := range []byte("[]_*") {
+		escaped += bytes.Count(head, []byte{'\\', c})
+		all += bytes.Count(head, []byte{c})
+	}
+	return escaped >= least && escaped*20 >= all*19
+}
+
+// areQuoted reports whether each line but a heading is a string: of JSON, as jq prints them, or a cell of a table of one column (RFC 4180). A
+// string of several lines is a sample of a data set.
+func areQuoted(rows [][]byte) bool {
+	for i, row := range rows {
+		quoted := len(row) > 1 && row[0] == '"' && row[len(row)-1] == '"'
+		if !quoted && i > 0 && len(row) > 0 || bytes.Contains(bytes.TrimSuffix(bytes.ReplaceAll(row, []byte(`\\`), nil), []byte(`\n"`)), []byte(`\n`)) {
+			return false
+		}
+	}
+	return bytes.HasPrefix(rows[1], []byte{'"'})
+}
+
+// unquoted takes the quotes off a line that is a string.
+func unquoted(line []byte) []byte {
+	row := bytes.TrimRight(line, "\r\n")
+	if len(row) < 2 || row[0] != '"' || row[len(row)-1] != '"' {
+		return line
+	}
+	var text string
+	if json.Unmarshal(row, &text) == nil {
+		return append(bytes.TrimSuffix([]byte(text), []byte{'\n'}), '\n')
+	}
+	return append(bytes.ReplaceAll(row[1:len(row)-1], []byte(`""`), []byte{'"'}), '\n')
+}
