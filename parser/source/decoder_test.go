@@ -90,6 +90,13 @@ func TestDecodersReturnLines(t *testing.T) {
 		"an editor's escapes":   {strings.Repeat("\\[rank0\\]: a\\_b \\<c\\> \\\\d\n", 6), strings.Repeat("[rank0]: a_b <c> \\\\d\n", 6)},
 		"strings of JSON":       {strings.Repeat("\"a \\\"b\\\" C:\\\\new\\n\"\n", 6), strings.Repeat("a \"b\" C:\\new\n", 6)},
 		"a table of one column": {"message\n" + strings.Repeat("\"a \"\"b\"\"\"\n", 6), "message\n" + strings.Repeat("a \"b\"\n", 6)},
+		"Python's string":       {`'a\n  "b"\nit\'s\nd\n'`, "\na\n  \"b\"\nit's\nd\n\n"},
+		"Python's list":         {`['INFO start', "  it's", 'a "b" \\', '', '\x41']`, "INFO start\n  it's\na \"b\" \\\n\nA\n"},
+		"a pretty list":         {"['INFO start\\n',\n '  a '\n 'b\\n',\n 'c']\n", "INFO start\n  a b\nc\n"},
+		"a pod":                 {"{\n  \"kind\": \"Pod\",\n  \"message\": \"a\\nb\\nc\\nd\\n\"\n}\n", filler + filler + "a\nb\nc\nd\n"},
+		"a pod in YAML":         {"  state:\n    terminated:\n      message: |\n        a\n          b\n\n        c\n      reason: Error\n", "  state:\n    terminated:\n      message: |\na\n  b\n\nc\n      reason: Error\n"},
+		"a task in YAML":        {"fatal: [n1]: FAILED!\n  stderr: \"a\\n  b\\nc\"\n  rc: 1\n", "fatal: [n1]: FAILED!\na\n  b\nc\n  rc: 1\n"},
+		"an issue":              {`{"title":"x","body":"a\r\nb\r\nc\r\nd\r\n"}`, "{\ntitle\n:\nx\n,\nbody\n:\na\r\nb\r\nc\r\nd\r\n\n}"},
 		"rows":                  {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -13,22 +13,25 @@ import (
 // The keys under which notebooks and other JSON documents keep the output of a program.
 var (
 	notebookKeys = []string{"text", "traceback"}
-	outputKeys   = []string{"log", "logs", "stdout", "stderr", "output"}
-	lineKeys     = []string{"stdout_lines", "stderr_lines", "msg"} // Ansible's, which says the same under outputKeys, too
-	streamKeys   = []string{"values"}                              // Loki's, of pairs of a time and a line
-	insightsKeys = []string{"value"}                               // CloudWatch's, of the field that the value before names
-	tableKeys    = []string{"rows"}                                // Log Analytics', of a time and what was logged
-	noteKeys     = []string{"data"}                                // Zeppelin's
+	outputKeys   = []string{"log", "logs", "stdout", "stderr", "output", "message"} // the last one is Kubernetes', of a container that ended
+	lineKeys     = []string{"stdout_lines", "stderr_lines", "msg"}                  // Ansible's, which says the same under outputKeys, too
+	streamKeys   = []string{"values"}                                               // Loki's, of pairs of a time and a line
+	insightsKeys = []string{"value"}                                                // CloudWatch's, of the field that the value before names
+	tableKeys    = []string{"rows"}                                                 // Log Analytics', of a time and what was logged
+	noteKeys     = []string{"data"}                                                 // Zeppelin's
 )
 
 // output finds a program's output in a document.
-var output = lazyre.New(`(?m)^\s{1,40}"(?:logs?|stdout|stderr|output)": ?"`)
+var output = lazyre.New(`(?m)^\s{1,40}"(?:logs?|stdout|stderr|output|message)": ?"`)
 
 // outputList finds a list of the lines of a program's output.
 var outputList = lazyre.New(`^\{[^\[\]]{0,400}"(?:logs|stdout|stderr|output)":\s{0,40}\[\s{0,40}"`)
 
 // lineList finds a list of lines, one of which begins as only those of logs do.
 var lineList = lazyre.New(`^\[\s{0,40}(?s:".*)?"(?:\[?20\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d|\(\w+ pid=|\(?(?:DEBUG|INFO|WARNING|ERROR)\b|\[(?:DEBUG|INFO|WARNING|ERROR)\]|Traceback \(most|\+ \w|[IWEF]\d{4} \d\d:)`)
+
+// pythonList finds a list of lines as Python prints it, one of which has a time, a color, a level, a process or a bar.
+var pythonList = lazyre.New(`^\[\s{0,40}(?s:['"].*)(?:20\d\d-\d\d-\d\d|\d\d:\d\d:\d\d|\\x1b\[|\b(?:DEBUG|INFO|WARNING|ERROR)\b|\bpid[= ]\d|\[rank\d|Traceback \(most|%\|)`)
 
 // insights finds the rows of a query's answer by CloudWatch Logs Insights.
 var insights = lazyre.New(`^\{\s{0,40}"results":\s{0,40}\[\s{0,40}\[\s{0,40}\{\s{0,40}"field":\s{0,40}"@`)
@@ -54,7 +57,11 @@ func documentDecoder(head []byte) Decoder {
 	case len(head) == 0:
 		return nil
 	case head[0] == '[':
-		if lineList().Match(head) && !has(`\n`) && !sampleKey().Match(head) {
+		switch {
+		case sampleKey().Match(head):
+		case (has("', ") || has("',\n")) && pythonList().Match(head):
+			return new(listReader)
+		case lineList().Match(head) && !has(`\n`):
 			return &documentReader{keys: []string{""}}
 		}
 		return nil
@@ -224,6 +231,36 @@ func (d *documentReader) inString(dst []byte, c byte) []byte {
 func (d *documentReader) Close(dst []byte) []byte {
 	if d.quoted && d.wanted && !d.ends {
 		dst = append(dst, '\n')
+	}
+	return dst
+}
+
+// listReader decodes a list of lines as Python prints it, with either quote around a string. Strings without a comma between them are one line
+// (pprint).
+type listReader struct {
+	unescaper
+	last byte // of the current line
+}
+
+func (d *listReader) Append(dst, src []byte) []byte {
+	for _, c := range src {
+		switch {
+		case d.quote == 0 && (c == '\'' || c == '"'):
+			d.quote = c
+		case d.quote == 0 && (c == ',' || c == ']'):
+			if d.last != '\n' {
+				dst = append(dst, '\n')
+			}
+			d.last = 0
+		case d.quote == 0:
+		case len(d.escape) == 0 && c == d.quote:
+			d.quote = 0
+		default:
+			n := len(dst)
+			if dst = d.unescaper.Append(dst, []byte{c}); len(dst) > n {
+				d.last = dst[len(dst)-1]
+			}
+		}
 	}
 	return dst
 }

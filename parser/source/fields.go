@@ -6,7 +6,37 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"oomscan/parser/lazyre"
 )
+
+// blockField is a field of YAML with a program's output: in a block of lines below it, or in one string.
+var blockField = lazyre.New(`^( {1,40})(?:message|logs?|stdout|stderr|output): (?:[|][+-]?\d?\s*$|(".*\\n.*\\n))`)
+
+// blockRow returns what takes the indent off the lines of such fields, one line at a time.
+func blockRow() func(line []byte) []byte {
+	field, text := -1, 0 // their indents: no field is open, the first line of the text comes
+	return func(line []byte) []byte {
+		n := len(line) - len(bytes.TrimLeft(line, " "))
+		switch m := blockField().FindSubmatch(line); {
+		case len(bytes.TrimSpace(line)) == 0:
+		case field >= 0 && n > field:
+			if text == 0 {
+				text = n
+			}
+			return line[min(n, text):]
+		case m == nil:
+			field = -1
+		case len(m[2]) == 0:
+			field, text = len(m[1]), 0
+		default:
+			if s, err := strconv.Unquote(string(bytes.TrimSpace(line[bytes.IndexByte(line, '"'):]))); err == nil {
+				return []byte(strings.TrimSuffix(s, "\n") + "\n")
+			}
+		}
+		return line
+	}
+}
 
 // fieldForm is a form of records with a line for each field.
 type fieldForm struct {
@@ -23,6 +53,11 @@ var fieldForms = []fieldForm{
 // fieldDecoder returns a decoder for a log of such records, or nil.
 func fieldDecoder(head []byte) Decoder {
 	const least = 2
+	for line := range bytes.Lines(head) {
+		if line[0] == ' ' && blockField().Match(line) {
+			return &rowReader{decode: blockRow()}
+		}
+	}
 	for _, form := range fieldForms {
 		texts, beside := 0, 0
 		for line := range bytes.Lines(head) {

@@ -28,11 +28,11 @@ func isLogRecord(text []byte) bool {
 	return (text[0] == '{' || one) && outputKey().Match(text) && !sampleKey().Match(text)
 }
 
-// bytesOf begins the bytes of a child's output as Python prints them, perhaps with the name of the stream.
-var bytesOf = lazyre.New(`^(?:(?:stdout|stderr|output)(?:: ?|=))?b['"]`)
+// bytesOf begins a child's output as Python prints bytes or a string, perhaps with the name of the stream.
+var bytesOf = lazyre.New(`^(?:(?:stdout|stderr|output)(?:: ?|=))?b?['"]`)
 
 var (
-	outputKey = lazyre.New(`"(?:logs?|stdout|stderr|message)": ?"`)
+	outputKey = lazyre.New(`"(?:logs?|stdout|stderr|message)": ?"|"(?:title|ts)": ?"(?s:.*)"(?:body|text)": ?"`) // also of an issue, a chat
 	sampleKey = lazyre.New(`"(?:role|prompts?|messages|conversations?|questions?|instruction|problem|inputs?|responses?|completions?|answer|chosen|score)": ?["\[{\d]`)
 )
 
