@@ -86,18 +86,20 @@ func TestDecodersReturnLines(t *testing.T) {
 		"a page's table of lines": {
 			strings.Repeat("<tr><td class=\"n\">1</td><td>  a &lt;b&gt;&nbsp;<span>c</span></td></tr>\n", 6), strings.Repeat("1\t  a <b> c\n", 6),
 		},
-		"a page's lines":        {"<html><body>\n" + strings.Repeat("a &amp; <b>b</b><br/>\n", 8), "<html><body>\n" + strings.Repeat("a & b\n", 8)},
-		"an editor's escapes":   {strings.Repeat("\\[rank0\\]: a\\_b \\<c\\> \\\\d\n", 6), strings.Repeat("[rank0]: a_b <c> \\\\d\n", 6)},
-		"strings of JSON":       {strings.Repeat("\"a \\\"b\\\" C:\\\\new\\n\"\n", 6), strings.Repeat("a \"b\" C:\\new\n", 6)},
-		"a table of one column": {"message\n" + strings.Repeat("\"a \"\"b\"\"\"\n", 6), "message\n" + strings.Repeat("a \"b\"\n", 6)},
-		"Python's string":       {`'a\n  "b"\nit\'s\nd\n'`, "\na\n  \"b\"\nit's\nd\n\n"},
-		"Python's list":         {`['INFO start', "  it's", 'a "b" \\', '', '\x41']`, "INFO start\n  it's\na \"b\" \\\n\nA\n"},
-		"a pretty list":         {"['INFO start\\n',\n '  a '\n 'b\\n',\n 'c']\n", "INFO start\n  a b\nc\n"},
-		"a pod":                 {"{\n  \"kind\": \"Pod\",\n  \"message\": \"a\\nb\\nc\\nd\\n\"\n}\n", filler + filler + "a\nb\nc\nd\n"},
-		"a pod in YAML":         {"  state:\n    terminated:\n      message: |\n        a\n          b\n\n        c\n      reason: Error\n", "  state:\n    terminated:\n      message: |\na\n  b\n\nc\n      reason: Error\n"},
-		"a task in YAML":        {"fatal: [n1]: FAILED!\n  stderr: \"a\\n  b\\nc\"\n  rc: 1\n", "fatal: [n1]: FAILED!\na\n  b\nc\n  rc: 1\n"},
-		"an issue":              {`{"title":"x","body":"a\r\nb\r\nc\r\nd\r\n"}`, "{\ntitle\n:\nx\n,\nbody\n:\na\r\nb\r\nc\r\nd\r\n\n}"},
-		"rows":                  {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
+		"a page's lines":           {"<html><body>\n" + strings.Repeat("a &amp; <b>b</b><br/>\n", 8), "<html><body>\n" + strings.Repeat("a & b\n", 8)},
+		"an editor's escapes":      {strings.Repeat("\\[rank0\\]: a\\_b \\<c\\> \\\\d\n", 6), strings.Repeat("[rank0]: a_b <c> \\\\d\n", 6)},
+		"strings of JSON":          {strings.Repeat("\"a \\\"b\\\" C:\\\\new\\n\"\n", 6), strings.Repeat("a \"b\" C:\\new\n", 6)},
+		"a table of one column":    {"message\n" + strings.Repeat("\"a \"\"b\"\"\"\n", 6), "message\n" + strings.Repeat("a \"b\"\n", 6)},
+		"Python's string":          {`'a\n  "b"\nit\'s\nd\n'`, "\na\n  \"b\"\nit's\nd\n\n"},
+		"Python's list":            {`['INFO start', "  it's", 'a "b" \\', '', '\x41']`, "INFO start\n  it's\na \"b\" \\\n\nA\n"},
+		"a pretty list":            {"['INFO start\\n',\n '  a '\n 'b\\n',\n 'c']\n", "INFO start\n  a b\nc\n"},
+		"a pod":                    {"{\n  \"kind\": \"Pod\",\n  \"message\": \"a\\nb\\nc\\nd\\n\"\n}\n", filler + filler + "a\nb\nc\nd\n"},
+		"a pod in YAML":            {"  state:\n    terminated:\n      message: |\n        a\n          b\n\n        c\n      reason: Error\n", "  state:\n    terminated:\n      message: |\na\n  b\n\nc\n      reason: Error\n"},
+		"a task in YAML":           {"fatal: [n1]: FAILED!\n  stderr: \"a\\n  b\\nc\"\n  rc: 1\n", "fatal: [n1]: FAILED!\na\n  b\nc\n  rc: 1\n"},
+		"an issue":                 {`{"title":"x","body":"a\r\nb\r\nc\r\nd\r\n"}`, "{\ntitle\n:\nx\n,\nbody\n:\na\r\nb\r\nc\r\nd\r\n\n}"},
+		"a word processor's lines": {"a\vb\r\vc\v\vd\v", "a\nb\r\nc\n\nd\n"},
+		"tabs of the AWS CLI":      {"one\ttwo\tthree\tfour\tfive\tsix\t\tseven\teight\n", "one\ntwo\nthree\nfour\nfive\nsix\n\nseven\neight\n"},
+		"rows":                     {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -119,7 +121,7 @@ func TestDecodersReturnLines(t *testing.T) {
 func TestPlainLogsNeedNoDecoder(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
-		"0: a\n1: b\n2: c\n3: d\n4: e\n5: f\n6: g\n7: h\n", "3: a\n0: b\n1: c\n2: d\n4: e\n5: f\n6: g\n7: h\n", strings.Repeat("2026-03-01 a\n", 9), strings.Repeat("\"a\\nb\"\n", 9), strings.Repeat("\\[a\\] [b] c_d\n", 20), strings.Repeat("a $HOME$\nb\n", 9),
+		"0: a\n1: b\n2: c\n3: d\n4: e\n5: f\n6: g\n7: h\n", "3: a\n0: b\n1: c\n2: d\n4: e\n5: f\n6: g\n7: h\n", strings.Repeat("2026-03-01 a\n", 9), strings.Repeat("\"a\\nb\"\n", 9), strings.Repeat("\\[a\\] [b] c_d\n", 20), strings.Repeat("a $HOME$\nb\n", 9), "a\tb\tc\td\te\tf\tg\n",
 		"", "\n", "text\n", "{\n  \"lr\": 1,\n  \"log\": true\n}\nstep 1\n", `{"log":"a\n","time":"x"}` + "\n" + `{"log":"b\n","time":"x"}` + "\n", "[rank0]: message, time\n",
 		"step,loss,message\n1,2,x\n", strings.Repeat("\rLoading:  12%|#2 | 3/24", 20), "a URL?x=3D\nand y=\n", "MESSAGE=a\nMESSAGE=b\n", "message: a\nmessage: b\nid: 7\n", strings.Repeat(strings.Repeat("x", 79)+"\n", 50), strings.Repeat("| worker 1 is ready and goes on with what it was told to do by others |\n", 30),
 		`{"input":"what went wrong?","output":"a\nb\nc\nd\ntorch.OutOfMemoryError: CUDA out of memory."}`,

@@ -16,8 +16,8 @@ func textDecoder(head []byte) Decoder {
 	switch {
 	case bytes.Count(head, noBreak) >= minRewritten:
 		return &replacer{from: noBreak, to: []byte{' '}}
-	case isReturned(head):
-		return &replacer{from: []byte{'\r'}, to: []byte{'\n'}}
+	case len(separatorOf(head)) > 0:
+		return &replacer{from: separatorOf(head), to: []byte{'\n'}}
 	case bytes.Contains(head, nativeError):
 		return &rowReader{decode: new(shellRecord).row}
 	case isQuotedPrintable(head):
@@ -91,22 +91,32 @@ var noBreak = []byte("\u00a0")
 // minRewritten is how many signs prove that a text was rewritten.
 const minRewritten = 8
 
-// isReturned reports whether lines end in carriage returns alone. The states of a progress bar have the same words.
-func isReturned(head []byte) bool {
-	words, all := map[string]bool{}, 0
-	for line := range bytes.SplitSeq(head, []byte{'\r'}) {
-		text := bytes.Map(func(r rune) rune {
-			if r > unicode.MaxASCII || !unicode.IsLetter(r) {
-				return -1
+// separatorOf is what ends the lines of a log that has no newlines: a carriage return, a line break of a word processor, or the tab that the
+// AWS CLI prints between messages. The states of a progress bar have the same words.
+func separatorOf(head []byte) []byte {
+	head = bytes.TrimRight(head, "\n")
+	if bytes.IndexByte(head, '\n') >= 0 {
+		return nil
+	}
+	for _, c := range []byte("\v\r\t") {
+		words, all := map[string]bool{}, 0
+		for line := range bytes.SplitSeq(head, []byte{c}) {
+			text := bytes.Map(func(r rune) rune {
+				if r > unicode.MaxASCII || !unicode.IsLetter(r) {
+					return -1
+				}
+				return r
+			}, line)
+			if len(text) > 0 {
+				words[string(text)] = true
+				all++
 			}
-			return r
-		}, line)
-		if len(text) > 0 {
-			words[string(text)] = true
-			all++
+		}
+		if c == '\v' && all > minBroken || len(words) >= minRewritten && len(words)*3 > all {
+			return []byte{c}
 		}
 	}
-	return bytes.IndexByte(head, '\n') < 0 && len(words) >= minRewritten && len(words)*3 > all
+	return nil
 }
 
 // isQuotedPrintable reports whether most signs of equality begin an escape or end a row, as in a mail: logs have settings and rules. A
