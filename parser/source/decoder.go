@@ -17,6 +17,20 @@ type Decoder interface {
 // enough.
 func NewDecoder(head []byte) Decoder {
 	head = head[:min(len(head), sniffLen)]
+	d, text := newDecoder(head), head
+	if d != nil {
+		text = newDecoder(head).Append(nil, head)
+	}
+	switch {
+	case !isNewestFirst(text):
+		return d
+	case d == nil:
+		return new(reverser)
+	}
+	return &chain{first: d, then: new(reverser)}
+}
+
+func newDecoder(head []byte) Decoder {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")):
 		if wideText(head) {

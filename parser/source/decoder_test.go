@@ -99,7 +99,16 @@ func TestDecodersReturnLines(t *testing.T) {
 		"an issue":                 {`{"title":"x","body":"a\r\nb\r\nc\r\nd\r\n"}`, "{\ntitle\n:\nx\n,\nbody\n:\na\r\nb\r\nc\r\nd\r\n\n}"},
 		"a word processor's lines": {"a\vb\r\vc\v\vd\v", "a\nb\r\nc\n\nd\n"},
 		"tabs of the AWS CLI":      {"one\ttwo\tthree\tfour\tfive\tsix\t\tseven\teight\n", "one\ntwo\nthree\nfour\nfive\nsix\n\nseven\neight\n"},
-		"rows":                     {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
+		"newest first": {
+			"Lines:\n[2026-03-01 09:00:06] g\n[2026-03-01 09:00:05,2] f\n[2026-03-01 09:00:05,12] e\nmore of e\n[2026-03-01 09:00:04] d\n[2026-03-01 09:00:04] c\n[2026-03-01 09:00:03] b\n[2026-03-01 09:00:02] a\n[2026-03-01 09:00:01] start",
+			"[2026-03-01 09:00:01] start\n[2026-03-01 09:00:02] a\n[2026-03-01 09:00:03] b\n[2026-03-01 09:00:04] c\n[2026-03-01 09:00:04] d\n[2026-03-01 09:00:05,12] e\nmore of e\n[2026-03-01 09:00:05,2] f\n[2026-03-01 09:00:06] g\nLines:\n",
+		},
+		"the newest record first": {
+			"time,message\n" + "1772355607000,h\n1772355606000,g\n1772355605000,f\n1772355604000,e\n1772355603000,d\n1772355602000,c\n1772355601000,b\n",
+			`{"logtag":"F","message":"b","time":"1772355601000"}` + "\n" + `{"logtag":"F","message":"c","time":"1772355602000"}` + "\n" + `{"logtag":"F","message":"d","time":"1772355603000"}` + "\n" + `{"logtag":"F","message":"e","time":"1772355604000"}` + "\n" +
+				`{"logtag":"F","message":"f","time":"1772355605000"}` + "\n" + `{"logtag":"F","message":"g","time":"1772355606000"}` + "\n" + `{"logtag":"F","message":"h","time":"1772355607000"}` + "\n\n",
+		},
+		"rows": {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -121,7 +130,7 @@ func TestDecodersReturnLines(t *testing.T) {
 func TestPlainLogsNeedNoDecoder(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
-		"0: a\n1: b\n2: c\n3: d\n4: e\n5: f\n6: g\n7: h\n", "3: a\n0: b\n1: c\n2: d\n4: e\n5: f\n6: g\n7: h\n", strings.Repeat("2026-03-01 a\n", 9), strings.Repeat("\"a\\nb\"\n", 9), strings.Repeat("\\[a\\] [b] c_d\n", 20), strings.Repeat("a $HOME$\nb\n", 9), "a\tb\tc\td\te\tf\tg\n",
+		"0: a\n1: b\n2: c\n3: d\n4: e\n5: f\n6: g\n7: h\n", "3: a\n0: b\n1: c\n2: d\n4: e\n5: f\n6: g\n7: h\n", strings.Repeat("2026-03-01 a\n", 9), strings.Repeat("\"a\\nb\"\n", 9), strings.Repeat("\\[a\\] [b] c_d\n", 20), strings.Repeat("a $HOME$\nb\n", 9), strings.Repeat("2026-03-01 09:00:02 a\n2026-03-01 09:00:01 b\n", 9), "a\tb\tc\td\te\tf\tg\n",
 		"", "\n", "text\n", "{\n  \"lr\": 1,\n  \"log\": true\n}\nstep 1\n", `{"log":"a\n","time":"x"}` + "\n" + `{"log":"b\n","time":"x"}` + "\n", "[rank0]: message, time\n",
 		"step,loss,message\n1,2,x\n", strings.Repeat("\rLoading:  12%|#2 | 3/24", 20), "a URL?x=3D\nand y=\n", "MESSAGE=a\nMESSAGE=b\n", "message: a\nmessage: b\nid: 7\n", strings.Repeat(strings.Repeat("x", 79)+"\n", 50), strings.Repeat("| worker 1 is ready and goes on with what it was told to do by others |\n", 30),
 		`{"input":"what went wrong?","output":"a\nb\nc\nd\ntorch.OutOfMemoryError: CUDA out of memory."}`,
