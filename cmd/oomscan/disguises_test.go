@@ -82,6 +82,21 @@ func stamped(line string, i int, behind time.Duration) string {
 	return collected.Add(time.Duration(i)*time.Millisecond-behind).Format(time.RFC3339Nano) + " " + line
 }
 
+// newestFirst turns a log around whose lines have their times.
+func newestFirst(form func(line string, i int) string) func([]byte) []byte {
+	return func(log []byte) []byte {
+		rows := rowsOf(log)
+		for i, row := range rows {
+			rows[i] = form(row, i)
+		}
+		slices.Reverse(rows)
+		return []byte(strings.Join(rows, "\n") + "\n")
+	}
+}
+
+// pythons writes a text as Python shows it between single quotes.
+var pythons = strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`, "\t", `\t`, "\r", `\r`, "\x1b", `\x1b`, "\x00", `\x00`)
+
 // markdownSigns are what editors and converters put a backslash before.
 var markdownSigns = regexp.MustCompile(`[\[\]*_<>]`)
 
@@ -317,6 +332,11 @@ var disguises = []disguise{
 	{name: "Jenkins", wrap: before("[2026-03-01T09:00:00.123Z] ")},
 	{name: "pdsh", wrap: before("gpu-7: ")},
 	{name: "stderr", wrap: before("[stderr] ")},
+	{name: "date", wrap: before("Sun Mar  1 09:00:00 UTC 2026 ")},
+	{name: "TAI64N", wrap: before("@4000000069a3f6100db2f3ac ")},
+	{name: "mpirun --timestamp-output", wrap: before("Sun Mar  1 09:00:00 2026<stderr>:")},
+	{name: "a pipeline's annotation", wrap: before("2026-03-01T09:00:00.1234567Z ##[error]")},
+	{name: "a box's edge", wrap: before(" │")},
 	{name: "colors", wrap: lines(func(_ int, line string) string { return "\x1b[31m" + line + "\x1b[0m" })},
 	{name: "true colors and erase", wrap: lines(func(_ int, line string) string { return "\x1b[38;2;200;30;30m" + line + "\x1b[0m\x1b[K" })},
 	{name: "a notebook", wrap: notebook(func(v any) ([]byte, error) { return json.MarshalIndent(v, "", " ") })},
@@ -387,7 +407,30 @@ var disguises = []disguise{
 	{name: "bat", wrap: lines(func(i int, line string) string { return fmt.Sprintf("%4d   │ %s", i+1, line) })},
 	{name: "indented in a document", wrap: func(log []byte) []byte { return slices.Concat([]byte("The run died:\n\n"), before("   ")(log)) }},
 	{name: "bytes of a child", wrap: lines(func(_ int, line string) string {
-		return "b'" + strings.NewReplacer(`\`, `\\`, "'", `\'`, "\t", `\t`, "\r", `\r`, "\x1b", `\x1b`, "\x00", `\x00`).Replace(line) + `\n'`
+		return "b'" + pythons.Replace(line) + `\n'`
+	})},
+	{name: "Python's string", wrap: func(log []byte) []byte { return []byte("'" + pythons.Replace(string(log)) + "'\n") }},
+	{name: "Python's list", wrap: func(log []byte) []byte {
+		rows := rowsOf(log)
+		for i, row := range rows {
+			rows[i] = "'" + pythons.Replace(row) + "'"
+		}
+		return []byte("[" + strings.Join(rows, ", ") + "]\n")
+	}},
+	{name: "a pod", wrap: func(log []byte) []byte {
+		return []byte("{\n  \"kind\": \"Pod\",\n  \"terminated\": {\n    \"exitCode\": 1,\n    \"message\": " + quoted(string(log)) + "\n  }\n}\n")
+	}},
+	{name: "a pod in YAML", wrap: func(log []byte) []byte {
+		return []byte("  terminated:\n    exitCode: 1\n    message: |\n" + string(before("      ")(log)) + "    reason: Error\n")
+	}},
+	{name: "an issue", wrap: func(log []byte) []byte {
+		return []byte(`{"id":1,"title":"died","body":` + quoted("My run:\r\n```\r\n"+strings.ReplaceAll(string(log), "\n", "\r\n")+"```\r\n") + `,"state":"open"}` + "\n")
+	}},
+	{name: "tabs between messages", wrap: func(log []byte) []byte { return []byte(strings.Join(rowsOf(log), "\t") + "\n") }, destroys: fewFullRows},
+	{name: "a word processor's lines", wrap: func(log []byte) []byte { return bytes.ReplaceAll(log, []byte{'\n'}, []byte{'\v'}) }},
+	{name: "newest first", wrap: newestFirst(func(line string, i int) string { return stamped(line, i, 0) })},
+	{name: "newest record first", wrap: newestFirst(func(line string, i int) string {
+		return fmt.Sprintf(`{"host":"gpu-7","message":%s,"timestamp":"%s"}`, quoted(line), collected.Add(time.Duration(i)*time.Millisecond).Format(time.RFC3339Nano))
 	})},
 	{name: "rsyslog's escapes", wrap: lines(func(_ int, line string) string { return "#033[34m" + line + "#033[0m" })},
 	{name: "stern's JSON", wrap: records(`{"message":%s,"nodeName":"gpu-7","namespace":"ml","podName":"train-0","containerName":"pytorch"}`)},
