@@ -1,6 +1,9 @@
 package envelope
 
-import "bytes"
+import (
+	"bytes"
+	"strings"
+)
 
 // maxLabel bounds the bytes in which the end of a label is looked for.
 const maxLabel = 200
@@ -56,7 +59,8 @@ var fields = map[string]field{
 	"monthday": {first: upper, least: 1, call: timeIn(syslogLayout)},
 	"syslog":   {first: upper, least: 1, call: timeIn(syslogLayout, weekdayLayout)},
 	"uptime":   {first: digit, least: 1, call: takeUptime},
-	"today":    {first: upper, least: 1, call: timeIn(dateLayout)},
+	"weekday":  {first: upper, least: 1, call: timeOfWeekday(ctimeLayout)},
+	"today":    {first: upper, least: 1, call: timeOfWeekday(dateLayout)},
 	"ctime":    {first: alpha | high | dot, least: 1, call: timeIn(ctimeLayout)},
 	"glogtime": {first: digit, least: 1, call: timeIn(glogLayouts...)},
 	"c10time":  {first: digit, least: 1, call: timeIn(c10Layout)},
@@ -238,6 +242,14 @@ func timeThat(fits func(stamp) bool) func(*matcher, int) bool {
 
 func timeIn(forms ...layout) func(*matcher, int) bool {
 	return func(m *matcher, _ int) bool { return m.keepTime(m.read(forms...)) }
+}
+
+// timeOfWeekday takes a stamp that begins with a day of the week in English. Other lines are told from it by their fourth byte.
+func timeOfWeekday(form layout) func(*matcher, int) bool {
+	take := timeIn(form)
+	return func(m *matcher, most int) bool {
+		return len(m.b) > 3 && m.b[3] == ' ' && strings.Contains("SunMonTueWedThuFriSat", string(m.b[:3])) && take(m, most)
+	}
 }
 
 func takeUptime(m *matcher, _ int) bool { return m.keepTime(m.uptime()) }

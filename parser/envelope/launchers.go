@@ -44,7 +44,7 @@ var launchers = []format{
 	},
 	{
 		name: "mpirun --tag-output", writer: "Open MPI: job and rank; 5 puts the launcher's own name in front, 4 writes no blank behind the colon",
-		template: `{?{ctime}}[{?prte{launcher}@}{job},{task}]<std{err|out|diag}>:{odd}`, label: "t{job} {task}",
+		template: `{?{weekday}}[{?prte{launcher}@}{job},{task}]<std{err|out|diag}>:{odd}`, label: "t{job} {task}",
 		match: []sample{
 			{`[1,3]<stderr>: text`, `text`, `task=3; stream=t1 3`},
 			{`[1,3]<stdout>:  File "x"`, `  File "x"`, `task=3; stream=t1 3`},
@@ -55,7 +55,7 @@ var launchers = []format{
 	},
 	{
 		name: "mpirun --timestamp-output", writer: "Open MPI, without --tag-output",
-		template: `{ctime}<std{err|out|diag}>:{odd}`,
+		template: `{weekday}<std{err|out|diag}>:{odd}`,
 		match:    []sample{{`Sun Jun  1 10:00:00 2025<stderr>:  File "x"`, `  File "x"`, `dmesg=2025-06-01T10:00:00`}},
 	},
 	{
@@ -77,7 +77,7 @@ var launchers = []format{
 	},
 	{
 		name: "horovodrun", writer: "Horovod, runner/gloo_run.py; with --prefix-output-with-timestamp the time stands in front",
-		template: `{?{ctime}}[{rank}]<std{err|out}>:`, label: "r{rank}",
+		template: `{?{weekday}}[{rank}]<std{err|out}>:`, label: "r{rank}",
 		match: []sample{
 			{`[3]<stderr>:  File "x"`, `  File "x"`, `rank=3; stream=r3`},
 			{`Sun Jun  1 10:00:00 2025[0]<stdout>:text`, `text`, `dmesg=2025-06-01T10:00:00; rank=0; stream=r0`},
