@@ -25,7 +25,7 @@ func textDecoder(head []byte) Decoder {
 	case timedTable().Match(head):
 		first, _, _ := bytes.Cut(head, []byte{'\n'})
 		return &rowReader{decode: tableReader(bytes.Count(first, []byte{'|'}) - 1).row}
-	case base64Part().Match(head):
+	case bytes.Contains(bytes.ToLower(head), []byte("base64")) && base64Part().Match(head):
 		return &rowReader{decode: new(base64Mail).row}
 	}
 	return nil
