@@ -10,7 +10,7 @@ import (
 var tokenWords = []string{
 	"", "api", "access", "auth", "bearer", "hf", "hub", "hugging_face", "huggingface", "secret", "refresh", "session",
 	"wandb", "github", "gitlab", "git", "id", "personal_access", "push_to_hub", "use_auth", "security", "ci_job", "private",
-	"vault", "bot", "user", "service", "identity",
+	"vault", "bot", "user", "service", "identity", "account", "csrf",
 }
 
 // keyWords are the same for "_key", unlike in prompt_key or image_key.
@@ -42,6 +42,7 @@ var about = []string{"file", "path", "dir", "stdin", "fd", "name", "type", "poli
 // Key reports whether a setting or variable of this name is a credential: "HF_TOKEN", "--api-key",
 // "trainer.wandb_api_key", "AccountKey". The last part of a dotted name counts.
 func Key(name string) bool {
+	name = strings.TrimSuffix(name, ".value") // as W&B's config.yaml nests it
 	last := strings.TrimLeft(name[strings.LastIndexByte(name, '.')+1:], "-+")
 	upper := last == strings.ToUpper(last)
 	if last = snake(last); endsWithAny(last, about) {
@@ -52,8 +53,11 @@ func Key(name string) bool {
 			return true
 		}
 	}
+	if word, ok := strings.CutSuffix(last, "token"); ok && endsWithAny(strings.TrimSuffix(word, "_"), tokenWords) { // identitytoken
+		return true
+	}
 	if word, ok := lastWord(last, "token"); ok {
-		return endsWithAny(word, tokenWords) || upper && !endsWithAny(word, modelWords)
+		return upper && !endsWithAny(word, modelWords)
 	}
 	word, ok := lastWord(last, "key")
 	if ok && word == "" {
@@ -72,7 +76,7 @@ func Key(name string) bool {
 	if pass && (upper || endsWithAny(word, passWords)) {
 		return true
 	}
-	for _, short := range []string{"pw", "sk"} { // db_pw, VOLC_SK
+	for _, short := range []string{"pw", "sk", "ak"} { // db_pw, VOLC_SK
 		if word, ok := lastWord(last, short); ok && word != "" && (upper || short == "pw" && endsWithAny(word, passWords)) {
 			return true
 		}
@@ -85,11 +89,12 @@ func Key(name string) bool {
 // model's.
 func mayBeKey(name string) bool {
 	last := snake(strings.TrimLeft(name[strings.LastIndexByte(name, '.')+1:], "-+"))
-	word, ok := lastWord(last, "token")
-	if !ok {
-		word, ok = lastWord(last, "key")
+	for _, kind := range []string{"token", "key", "ak", "sk", "login", "wandb"} { // OpenRLHF's --use_wandb takes the key
+		if word, ok := lastWord(last, kind); ok && (word == "" || !endsWithAny(word, modelWords)) {
+			return true
+		}
 	}
-	return last == "ak" || last == "sk" || last == "login" || ok && (word == "" || !endsWithAny(word, modelWords))
+	return false
 }
 
 // snake converts a name to snake case: "account_key" for "AccountKey" and "account-key".

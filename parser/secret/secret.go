@@ -8,6 +8,7 @@
 package secret
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -64,6 +65,9 @@ func mask(text string, spans []span) string {
 // find returns what matches of the shape's expression contain.
 func (x *shape) find(text string) (spans []span) {
 	for _, m := range x.re().FindAllStringSubmatchIndex(text, -1) {
+		if n := len(m); x.swapped {
+			m[n-4], m[n-3], m[n-2], m[n-1] = m[n-2], m[n-1], m[n-4], m[n-3]
+		}
 		s := span{m[len(m)-2], m[len(m)-1]}
 		if s.lo < s.hi && (x.ok == nil || x.ok(text[s.lo:s.hi])) && (!x.named || isNamed(text, m)) {
 			spans = append(spans, s)
@@ -117,7 +121,8 @@ func Clip(text string, limit int) string {
 // Limits for a name, and the blanks between it and its value.
 const (
 	maxName   = 80
-	maxBlanks = 8
+	maxBlanks = 64
+	minList   = 12 // bytes of a list of credentials
 )
 
 // namedIn finds values with the names of credentials: `name=value`, `name: value`, `"name": "value"`, `--name
@@ -296,29 +301,45 @@ func indent(text string) int {
 		}
 	}
 	next := strings.TrimLeft(rest, " ")
-	if n := nameLength(next); next == rest || n < len(next) && strings.IndexByte(":=", next[n]) >= 0 {
+	if n := nameLength(next); next == rest && !strings.HasPrefix(next, "- ") || n < len(next) && strings.IndexByte(":=", next[n]) >= 0 {
 		return 0
 	}
 	return len(text) - len(next)
 }
 
-// value returns the bounds of the value at or after at, maybe on the next line. A quoted value ends at the same quote, others at
-// white space or a separator.
+// beforeValue is what may precede a value: YAML's tag or anchor, its sign of a block with the end of the line, that of a list, and
+// the beginning of a mapping with nothing but a value and its description, as W&B's config.yaml has them.
+var beforeValue = lazyre.New(`^(?:(?:!!?\w+|&\w+)[ \t]+)?(?:[|>][-+\d]{0,2}(?:[ \t]{2,}|[ \t]*(?:\\+n|\n) +))?(?:- +)?` +
+	`(?:\{\s*(?:\\*["']?desc\\*["']?\s*:\s*(?:null|None),\s*)?\\*["']?value\\*["']?\s*:\s*)?`)
+
+// beforeQuote is what may precede the quote of a value: Some("x"), ['x'], b'x'.
+var beforeQuote = lazyre.New(`^(?:[\w.-]*[(\[])?b?(\\*["'])`)
+
+// value returns the bounds of the value at or after at, maybe on the next line. A quoted value ends at the same quote, a list of
+// words without quotes at its bracket, others at white space or a separator.
 func value(text string, at int) (lo, hi int) {
 	lo = at
 	for lo < len(text) && lo-at < maxBlanks && (text[lo] == ' ' || text[lo] == '\t') {
 		lo++
 	}
-	lo += indent(text[lo:])
-	if n := nameLength(text[lo:]); lo+n+1 < len(text) && strings.IndexByte("([", text[lo+n]) >= 0 && isQuote(text[lo+n+1]) { // Some("x"), ['x']
-		lo += n + 1
+	lo += len(beforeValue().FindString(text[lo:]))
+	if n := indent(text[lo:]); n > 0 {
+		lo += n + len(text[lo+n:]) - len(strings.TrimPrefix(text[lo+n:], "- "))
 	}
-	if strings.HasPrefix(text[lo:], `b'`) || strings.HasPrefix(text[lo:], `b"`) {
-		lo++
+	if n := strings.IndexByte(text[lo:], ']'); n >= minList && text[lo] == '[' && hasLetterAndDigit(text[lo:lo+n]) {
+		return lo + 1, lo + n
+	}
+	if m := beforeQuote().FindStringSubmatchIndex(text[lo:]); m != nil {
+		lo += m[2]
 	}
 	escaped := strings.HasPrefix(text[lo:], `\`)
 	if escaped {
 		lo++
+	}
+	for _, three := range []string{`"""`, "'''"} {
+		if strings.HasPrefix(text[lo:], three) {
+			lo += len(`""`)
+		}
 	}
 	if lo == len(text) || text[lo] != '"' && text[lo] != '\'' {
 		if n := strings.IndexAny(text[lo:], " \t\r\n\"',;&(){}[]\\"); n >= 0 {
@@ -346,7 +367,7 @@ func isValue(name, between, value string) bool {
 	case "", "none", "null", "true", "false", Mask, "<redacted>", "redacted":
 		return false
 	}
-	if strings.Trim(value, " ,") == "" || strings.HasPrefix(value, Mask) && !strings.HasPrefix(value, Mask+" ") || strings.HasPrefix(value, "<|") || strings.HasPrefix(value, "--") || isVariable(value) {
+	if strings.Trim(value, " ,") == "" || strings.HasPrefix(value, "<|") || strings.HasPrefix(value, "--") || isVariable(value) {
 		return false
 	}
 	password := strings.Contains(strings.ToLower(name), "pass")
@@ -360,11 +381,16 @@ func isValue(name, between, value string) bool {
 	return true
 }
 
-// isIssued reports whether a value has the form of an issued key: one run of letters and digits, a UUID, or 32 bytes in Base64.
+// isIssued reports whether a value has the form of an issued key: one run of letters and digits, a UUID, 32 bytes in Base64, or words
+// of which one has at least three numbers between its letters.
 func isIssued(value string) bool {
-	const least, uuid, base64 = 24, 36, 44
+	const least, part, uuid, base64 = 24, 16, 36, 44
 	return len(value) >= least && hasDigit(value) && isRun(value) || len(value) == uuid && hasUUID(value) ||
-		len(value) == base64 && value[base64-1] == '=' && isRandom(value) && isRun(strings.NewReplacer("+", "", "/", "", "-", "", "_", "", "=", "").Replace(value))
+		len(value) == base64 && value[base64-1] == '=' && isRandom(value) && isRun(strings.NewReplacer("+", "", "/", "", "-", "", "_", "", "=", "").Replace(value)) ||
+		slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(wordy+".", r) }), func(word string) bool {
+			_, numbers := classes(word)
+			return len(word) >= part && numbers >= 3 && isRun(word)
+		})
 }
 
 // isRun reports whether a text has nothing but letters and digits.

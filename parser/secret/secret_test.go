@@ -94,12 +94,17 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"API key set to %", "your secret key is '%'.", "Logged in with the key %", `{"msg": "access token (%) has expired\n"}`, "using token %", "Invalid API key: %", "using access key me and secret %",
 		"def f(self, api_key: str = '%', n: int = 1)", "hf_token: Optional[str] = '%'", `"password:\n    %\n"`, "{\n  \"password\":\n    \"%\"\n}", "me:{SHA}x%x%x%=", "+ echo % | wandb login",
 		`{"cmd": "aws configure set aws_secret_access_key %\n"}`,
+		"password: >-     %", `'db_password: |-\n    %'`, "db_password: !!str %", "db_password: &a %", "api_keys: [%12345, x]", `'api_keys:\n- %'`, `{"password": {"desc": null, "value": "%"}}`,
+		`{"value": "%", "key": "X-Api-Key"}`, "['x-api-key', '%']", "data=%7B%22api_key%22%3A%22%%22%7D", `{\u0022api_key\u0022: \u0022%\u0022}`, `password = """%"""`,
+		"│ api_key             │ % │", "访问令牌: %", `{"identitytoken":"%"}`, `['password=b\'%\'']`, `['api_key=SecretStr(\'%\')']`, `['{"api_keys": ["x%1", "%"]}']`, `'- name: DB_PASSWORD\n  value: %'`, "h\tTRUE\t/\tTRUE\t1780000000\tsid\t%",
 	} {
 		const password = "Tr0ub4dor"
 		got := secret.Stable(strings.ReplaceAll(line, "%", password))
 		assert.NotContains(t, got, password)
 	}
 	for _, line := range []string{
+		"--use_wandb " + hex40, "run_token=st.1d715f29f0f8e9feb7ababbb.148d9f5c3012f0a1", "openxlab_sk: " + hex40, "X-CSRFToken: " + hex40, "AUTHORIZATION: basic " + hex40,
+		"siliconflow: sk-" + "mqgojtxtcomoceitylcobdumwkoriprstxvzlduzrnyrvbnx", "https://api.day.app/" + alnum[:22] + "/oom", "x_api_key=sk_" + alnum[:32] + "_3i5",
 		"client = " + hex40[:32] + ".aB3dE6gH9jK2mN5p", "token is eyJhcGlfYWRk" + alnum + alnum, "ak=" + hex40[:32] + " x", "sk=" + hex40[:32], "+ wandb login local-" + hex40,
 		`Digest username="me", response="` + hex40[:32] + `"`, "Private-MAC: " + hex40, "https://api.telegram.org/bot123456789:AA" + alnum[:33] + "/send", "me:$apr1$abcd$" + alnum[:22],
 		"+ heroku auth:token " + hex40, "Incorrect API key provided: " + hex40[:32] + ".", "-Dsonar.login=" + hex40,
@@ -109,7 +114,7 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 	} {
 		got := secret.Stable(line)
 		assert.Contains(t, got, secret.Mask)
-		for _, part := range []string{hex40[:16], alnum[:16], "aB3dE6gH", "AEbm9uZQ"} {
+		for _, part := range []string{hex40[:16], alnum[:16], "aB3dE6gH", "AEbm9uZQ", "9f5c3012", "mqgojtxt", "_3i5"} {
 			assert.NotContains(t, got, part)
 		}
 	}
@@ -132,6 +137,7 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		"frame #3: _ZNSt6vectorIN2at6TensorESaIS1_EE + 0x2f and _ZN5torch8autograd6Engine17evaluate_functionERSt10shared_ptrINS0_9GraphTaskEE",
 		"Qwen2_5_VLForConditionalGeneration Qwen3VLMoeTextSparseMoeBlockForConditionalGeneration cross-encoder/ms-marco-MiniLM-L-6-v2",
 		"/tmp/TestALogReadHereIsToldFromOneOfItsName1064841465/001/rank_0.log",
+		"special token: [PAD], image_token: [unused12, unused13], next_key=step_10_of_20_run_7 reward_key: verl.reward_1, stop_token: - </s>",
 		"sort_key=step_token_level_reward_mean next_token=128009 page_token=none",
 		"wandb: Syncing run vibrant-sun-42 https://wandb.ai/team/project/runs/8k2j4h6g",
 		"Basic blocks, basic authentication-free; Bearer tokens are not used here",

@@ -20,7 +20,7 @@ var shapes = slices.Concat([]shape{
 	{need: "://", near: "@", re: lazyre.New(`://[^\s/:@?#"'\[]*:([^\s/@"'<>$]*[^\s/@"'<>$\d][^\s/@"'<>]*/[^\s@"'<>]*)@`)}, // with a slash, behind no port
 	{need: `\\`, near: "@", re: lazyre.New(`(?:^|[\s"'=:])\\\\+[A-Za-z][\w.-]*:([^\s\\/@"']+)@\w`)},                       // UNC
 	{need: "@", near: ":", re: lazyre.New(`(?:^|[\s"'=])[\w.-]+:([^\s"'/@:]+)@[\w.-]+:\d{2,5}\b`), ok: hasLetter},         // a proxy
-	{need: "uthorization", re: lazyre.New(`[Aa]uthorization\\?["']?\s*[:=,]\s*b?\\?["']?((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`)},
+	{need: "uthorization|UTHORIZATION", re: lazyre.New(`(?i:authorization)\\?["']?\s*[:=,]\s*b?\\?["']?((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`)},
 	{need: "ookie", near: "=", re: lazyre.New(`\b[Cc]ookie\\?["']?\s*[:=,]\s*b?\\?["']?(\w[^"'\s=]*=[^"'\r\n]*)`)},
 	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: isRandom},
 	{need: "asic ", re: lazyre.New(`\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`), ok: isRandom},
@@ -50,8 +50,10 @@ var shapes = slices.Concat([]shape{
 	{need: "login(", re: lazyre.New(`login\(\s*(?:\w+\s*=\s*)?["']([^"']{16,})["']`)},
 	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](?:local-)?(\w{32,})`)},
 	{need: "pass:", re: lazyre.New(`-pass(?:in|out|word)?[\s"',=]+pass:([^\s"',]+)`)},
-	{need: "/t/", re: lazyre.New(`/t/([\w-]{20,})/`), ok: hasDigit}, // Anaconda
-	{need: "with/key/", re: lazyre.New(`with/key/([\w-]{20,})`)},    // IFTTT
+	{need: "api.day.app/|sctapi.ftqq.com/", re: lazyre.New(`(?:api\.day\.app|sctapi\.ftqq\.com)/(\w{20,})`)}, // Bark, ServerChan
+	{need: "TRUE|FALSE", re: lazyre.New(`\s(?:TRUE|FALSE)\s/\S*\s(?:TRUE|FALSE)\s\d+\s\S+\s(\S{6,})`)},       // a file of cookies
+	{need: "/t/", re: lazyre.New(`/t/([\w-]{20,})/`), ok: hasDigit},                                          // Anaconda
+	{need: "with/key/", re: lazyre.New(`with/key/([\w-]{20,})`)},                                             // IFTTT
 	{need: "account.key", re: lazyre.New(`\baccount\.key[\w.-]*[\s=:]+([^\s"']{8,})`)},
 	{need: "sqlplus|sqlldr|expdp|impdp|rman|jdbc:oracle|SQL> ", near: "/:", re: lazyre.New(`(?:\b(?:sqlplus|sqlldr|expdp|impdp|rman)\s+|\bSQL> (?i:conn\w*) |\bjdbc:oracle:\w+:)\w+/([^\s@/"']+)@`)},
 	{need: "@tcp(|@unix(", near: ":", re: lazyre.New(`(?:^|[\s"'=])[\w.-]+:([^\s"'/@:]+)@(?:tcp|unix)\(`)}, // Go's driver of MySQL
@@ -88,9 +90,10 @@ var shapes = slices.Concat([]shape{
 	},
 	{need: "str", near: "=", named: true, re: lazyre.New(`\b(\w+): [\w.|\[\] ]*\b(?:str|SecretStr)\b[\w.|\[\] ]*=\s*["']([^"']+)`)}, // a parameter with its type
 	{need: "SHA", re: lazyre.New(`\{S?SHA\d*\}([A-Za-z0-9+/]{20,}={0,2})`)},                                                         // Apache's .htpasswd, LDAP
-	{need: "密|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
-	{need: "value=|value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?[\s,]*["']?<?value["']?\s*[=:>]\s*["']?([^\s"',}<]+)`)},
-	{need: "value=|value:|value\"|value'", re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?name["']?\s*[=:]\s*["']\w*(?:PASSWORD|TOKEN|SECRET|_KEY)\b`)},
+	{need: "密|令牌|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|访问令牌|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
+	{need: "value=|value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?value["']?\s*[=:>]\s*["']?([^\s"',}<]+)`)},
+	{need: "value=|value:|value\"|value'", named: true, swapped: true, re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?(?:name|key)["']?\s*[=:]\s*["']([\w.-]+)`)},
+	{need: `['|["|[b|[\`, named: true, ok: hasLetterAndDigit, re: lazyre.New(`\[b?\\*["']([\w-]+)\\*["'], ?b?\\*["']([^"'\\]{8,})\\*["']\]`)}, // a header
 	{need: " set |set -|setx |setenv |modify ", named: true, re: lazyre.New(`\b(?:set|setx|setenv|modify)\b[^|;&\n]*?\s(\w[\w.-]*(?i:key|token|secret|pass|password))\s+(?:--body[ =]|-b)?["']?([^\s=|"'\\-][^\s=|"'\\]*)(?:[\s"'\\]|$)`)},
 	{need: "To-SecureString", re: lazyre.New(`ConvertTo-SecureString\W+(?:String\W+)?([^\s"']+)`)},
 	{need: "ENV ", named: true, re: lazyre.New(`\bENV\s+(\w+)\s+(\S+)`)},
@@ -157,7 +160,7 @@ var issued = [...]struct {
 	{plain, 32, false, "sk_ key- SK dapi shpat_ shpca_ shppa_ shpss_ p8e- ico- _gitlab_session= FLWPUBK_TEST- jina_ squ_ sqp_ sqa_"},
 	{plain, 36, false, "npm_ pnu_"},
 	{plain, 38, false, "4b1d"},
-	{plain, 40, false, "rubygems_ dop_v1_ doo_v1_ dor_v1_ pul- ntn_ secret_ dp.pt. sbp_ shippo_live_ shippo_test_ e2b_ dtn_ AKLT"},
+	{plain, 40, false, "rubygems_ dop_v1_ doo_v1_ dor_v1_ pul- ntn_ secret_ dp.pt. sbp_ shippo_live_ shippo_test_ e2b_ dtn_ bkua_ AKLT"},
 	{plain, 50, false, "EZAK EZTK AGE-SECRET-KEY-1"},
 	{plain, 55, false, "cmVmd GOOG1"},
 	{plain, 60, false, "AKCp rdme_ CLOJARS_ s-s4t2ud- s-s4t2af- EAAC EAAM"},
@@ -166,13 +169,13 @@ var issued = [...]struct {
 	{wordy, 20, false, "github_pat_ gldt- glptt- glcbt- glft- glffct- glimt- glsoat- glagent- gloas- GR1348941 dckr_pat_ dckr_oat_"},
 	{wordy, 20, true, "pypi-AgE wandb_v1_ nvapi- sk- tgp_v1_ lsv2_ pcsk_ tvly- GOCSPX- xapp- hvs. hvb. NRII- tskey- " +
 		"sq0atp- sb_secret_ FLWSECK EAAA"},
-	{wordy, 36, true, "ms- pat-na1- pat-eu1- access-sandbox- access-development- access-production-"},
-	{wordy, 30, true, "AIza 1//0 glsa_ figd_"},
+	{wordy, 36, true, "ms- xaat- xapt- CCIPAT_ CCIPRJ_ pat-na1- pat-eu1- access-sandbox- access-development- access-production-"},
+	{wordy, 30, true, "re_ AIza 1//0 glsa_ figd_"},
 	{wordy, 35, true, "AQVN"},
 	{wordy, 40, true, "pa- xkeysib- HRKU-AA PMAK- fo1_ sha256~ sgp_ tk-us- v1.0- dnkey-"},
 	{dots, 10, true, "xoxe."},
 	{dots, 20, false, "glpat- glrt-"},
-	{dots, 20, true, "ya29."},
+	{dots, 20, true, "ya29. AQ.Ab"},
 	{dots, 40, true, "SG. dp.st. dt0c01. tfp_ ATATT3 ATCTT3 duffel_live_ duffel_test_"},
 	{dots, 60, true, "fio-u-"},
 	{dots, 80, true, "t1.9eu sl."},
@@ -343,6 +346,8 @@ type shape struct {
 
 	words []word // of need
 	named bool   // the last group but one is a name, which must be a credential's
+
+	swapped bool // with named: the name is the last group
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, digits) }
@@ -423,9 +428,9 @@ func hasUUID(s string) bool {
 	return len(s) >= length && hasDigit(s) && strings.Count(s[len(s)-length:], "-") == hyphens
 }
 
-// isKeyLike reports whether s is random, ends in a UUID or has a long unseparated part with a digit or both cases.
+// isKeyLike reports whether s is random, ends in a UUID, is longer than a word or has a long part with a digit or both cases.
 func isKeyLike(s string) bool {
-	return isRandom(s) || hasUUID(s) || slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(any64, r) }), func(part string) bool {
+	return isRandom(s) || hasUUID(s) || len(s) >= minParts && isRun(s) || slices.ContainsFunc(strings.FieldsFunc(s, func(r rune) bool { return strings.ContainsRune(any64, r) }), func(part string) bool {
 		return len(part) >= minRun && (hasDigit(part) || strings.ToLower(part) != part && strings.ToUpper(part) != part)
 	})
 }

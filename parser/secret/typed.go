@@ -7,11 +7,11 @@ import (
 )
 
 // quotings are in every text that [asTyped] changes.
-var quotings = []word{newWord(`\"`), newWord(`\'`), newWord(`["`), newWord(`['`)}
+var quotings = []word{newWord(`\"`), newWord(`\'`), newWord(`["`), newWord(`['`), newWord("%22"), newWord("u0022")}
 
-// asTyped returns a text as someone would type it into a shell: without the backslashes of quotes within quotes, and with the
-// quoted arguments of a list, as Python and JSON write them, between blanks. at has the offset in text of each of its bytes; it is
-// nil if the text is like that already. has are the text's pairs.
+// asTyped returns a text as someone would type it into a shell: without the backslashes of quotes within quotes, with the quotes
+// that a URL or JSON encodes, and with the quoted arguments of a list, as Python and JSON write them, between blanks. at has the
+// offset in text of each of its bytes; it is nil if the text is like that already. has are the text's pairs.
 func asTyped(text string, has *pairs) (view string, at []int) {
 	if !slices.ContainsFunc(quotings, has.has) {
 		return text, nil
@@ -20,6 +20,11 @@ func asTyped(text string, has *pairs) (view string, at []int) {
 	argument := byte(0) // the quote of a list's argument, in which i is
 	for i := 0; i < len(text); i++ {
 		c := text[i]
+		if n := encodedQuote(text[i:]); n > 0 {
+			b, at = append(b, '"'), append(at, i)
+			i += n - 1
+			continue
+		}
 		if c == '\\' {
 			n := len(text) - i - len(strings.TrimLeft(text[i:], `\`))
 			if i+n < len(text) && isQuote(text[i+n]) {
@@ -49,6 +54,19 @@ func asTyped(text string, has *pairs) (view string, at []int) {
 		return text, nil
 	}
 	return string(b), at
+}
+
+// encodedQuote returns the length of the encoded double quote that text begins with, or 0.
+func encodedQuote(text string) int {
+	if text[0] != '%' && text[0] != '\\' {
+		return 0
+	}
+	for _, quote := range []string{"%22", `\u0022`, `\\u0022`} {
+		if strings.HasPrefix(text, quote) {
+			return len(quote)
+		}
+	}
+	return 0
 }
 
 // nextArgument returns the length of what a list has between the end of one argument and the next, its quote included, and the
