@@ -241,9 +241,8 @@ func hide(pairs []Pair, text []byte) []Pair {
 	if len(pairs) == 0 {
 		return pairs
 	}
-	line := string(text)
-	masked := secret.Stable(line)
-	hidden := func(s string) bool { return strings.Contains(line, s) && !strings.Contains(masked, s) }
+	line, masked := unquoted(string(text)), unquoted(secret.Stable(string(text)))
+	hidden := func(s string) bool { s = unquoted(s); return strings.Contains(line, s) && !strings.Contains(masked, s) }
 	pairs = slices.DeleteFunc(pairs, func(p Pair) bool { return hidden(p.Key) })
 	for i := range pairs {
 		if hidden(strings.TrimSuffix(pairs[i].Value, "...")) {
@@ -253,10 +252,14 @@ func hide(pairs []Pair, text []byte) []Pair {
 	return pairs
 }
 
+// unquoted removes quotes, which a shell takes from within its words.
+func unquoted(s string) string { return strings.NewReplacer(`"`, "", "'", "").Replace(s) }
+
 // isSecret reports whether a value must be masked. If any part of it is a credential, all of it is.
 func isSecret(key, value string) bool {
 	if value == "" || value == "[]" || value == "{}" || isSwitch(value) {
 		return false
 	}
-	return secret.Key(key) || secret.Text(value) != value || secret.Container(value)
+	pair := key + "=" + value
+	return secret.Key(key) || secret.Text(pair) != pair || secret.Container(value)
 }

@@ -40,7 +40,7 @@ func (y *yamlBlock) end(r *Reader) {
 }
 
 func (r *Reader) startYAML(text []byte) bool {
-	if r.open != nil || !yamlShape(text) {
+	if r.open != nil || !yamlShape(text) || bytes.HasPrefix(bytes.TrimLeft(text, " "), []byte("value:")) { // of a name on the line before
 		return false
 	}
 	return r.start(&yamlBlock{wholeFile: r.first && text[0] != ' ', deeper: -1}, text)

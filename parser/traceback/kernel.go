@@ -11,7 +11,8 @@ import (
 
 const (
 	maxKernelPath  = 512
-	maxComm        = 64
+	maxComm        = 15 // TASK_COMM_LEN of the kernel, without its NUL
+	maxConstraint  = 32
 	maxTrigger     = 16    // bytes of the name before "invoked oom-killer", which the kernel cuts to 15
 	maxKernelLines = 20000 // lines of one report: task tables can have thousands of rows
 	maxPendingGap  = 16    // lines between the constraint and the kill
@@ -192,7 +193,7 @@ func (k *KernelReport) constrained(line int, body []byte) {
 	k.ensure()
 	_, rest, _ := bytes.Cut(body, constraint)
 	c, rest, _ := bytes.Cut(rest, []byte(","))
-	k.report.Constraint = clip(c, maxComm)
+	k.report.Constraint = clip(c, maxConstraint)
 	head, tail := rest, []byte(nil)
 	if i := bytes.LastIndex(rest, []byte(",pid=")); i >= 0 {
 		head, tail = rest[:i], rest[i+1:]
