@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"oomscan/parser/ascii"
+	"oomscan/parser/secret"
 )
 
 // maxHeld bounds the settings of a dump that wait for confirmation.
@@ -65,7 +66,7 @@ func (r *Reader) nested(p Pair) {
 	d.descend(p.Key)
 	line := r.line
 	r.line = p.Line
-	d.consume(r, []byte(p.Value), 1)
+	d.consume(r, []byte(secret.Stable(p.Value)), 1) // a name and its value may be two settings of it
 	d.end(r)
 	r.line = line
 	if !d.reported {

@@ -463,8 +463,8 @@ func TestForms(t *testing.T) {
 		},
 		{
 			name: "secrets are masked in a block that later lines confirm, and behind a name",
-			log:  "      value: abc\nhub_host: a\nx_token: 0123456789abcdef0123456789abcdef\nsteps: 5\nwandb_key:\n  desc: null\n  value: abc",
-			want: []string{"yaml hub_host=a", "yaml x_token=***", "yaml steps=5", "yaml wandb_key.desc=null", "yaml wandb_key.value=***"},
+			log:  "      value: abc\nhub_host: a\nx_token: 0123456789abcdef0123456789abcdef\nsteps: 5\nwandb_key:\n  desc: null\n  value: abc\nenv: {name: DB_PASSWORD, value: Tr0ub4dor}",
+			want: []string{"yaml hub_host=a", "yaml x_token=***", "yaml steps=5", "yaml wandb_key.desc=null", "yaml wandb_key.value=***", "yaml env.name=DB_PASSWORD", "yaml env.value=***"},
 		},
 	})
 }
