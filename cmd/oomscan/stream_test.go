@@ -135,6 +135,15 @@ func TestAnInterruptTellsWhatIsKnown(t *testing.T) {
 	assert.Equal(t, 1, <-status)
 }
 
+func TestAnInterruptBeforeAPipeHoldsAnythingIsNoAnswer(t *testing.T) {
+	t.Parallel()
+	_, out, interrupt, status := follow(t)
+	close(interrupt)
+	text, _ := bufio.NewReader(out).ReadString(0)
+	assert.Contains(t, text, "interrupted before everything was read")
+	assert.Equal(t, 130, <-status)
+}
+
 func TestAnInterruptEndsTheReadingOfFiles(t *testing.T) {
 	t.Parallel()
 	interrupt := make(chan struct{})

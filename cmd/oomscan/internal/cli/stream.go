@@ -140,6 +140,9 @@ func (j *scan) head(chunks <-chan chunk, free chan<- []byte) (head []byte, form 
 		case <-draws:
 			j.status.show("stdin: waiting for input")
 		case <-j.streams.Interrupt:
+			if len(head) == 0 {
+				return nil, form, errInterrupted // nothing was read, so nothing is known
+			}
 			j.followed = true
 			return head, form, io.EOF
 		}
