@@ -158,6 +158,26 @@ func TestAReportIsNotWrittenOverItsInput(t *testing.T) {
 	assert.Empty(t, string(errs))
 }
 
+// TestAHoleOfATerabyteIsSkipped reads a log that was truncated while its writer went on at its offset.
+func TestAHoleOfATerabyteIsSkipped(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("needs SEEK_DATA")
+	}
+	const size = 1 << 40
+	path := write(t, "a.log", []byte("step 1\n"))
+	f, err := os.OpenFile(path, os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer f.Close()
+	if _, err = f.WriteAt([]byte(oomLine+"\n"), size); err != nil {
+		t.Skip("the file system has no such files: ", err)
+	}
+	status, r := scan(t, filepath.Dir(path), "a.log")
+	assert.Equal(t, 1, status)
+	assert.EqualValues(t, size+len(oomLine)+1, r.Inputs[0].Bytes)
+	assert.Equal(t, 2, r.Inputs[0].Lines)
+}
+
 // TestAFullDeviceIsSaid: half a report looks like a whole one.
 func TestAFullDeviceIsSaid(t *testing.T) {
 	t.Parallel()

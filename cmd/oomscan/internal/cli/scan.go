@@ -274,12 +274,19 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 	}
 	options := j.options.reading()
 	f, from, size := regular(r)
+	var data io.Reader
 	if size >= minParts {
+		data = source.SkipHoles(f)
+	}
+	if size >= minParts && data == nil {
 		debug.SetGCPercent(longGCPercent)
 		in := interruptibleAt{io.NewSectionReader(f, from, size), j.streams.Interrupt, m}
 		st, err = stream.ReadFile(name, in, size, workers, add, options...)
 	} else {
 		in := interruptible{r, j.streams.Interrupt, m}
+		if data != nil {
+			in.Reader = data
+		}
 		if _, plain := r.(*os.File); !plain {
 			in.meter = nil // what it is packed in is counted
 		}
@@ -289,6 +296,9 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 		}
 		st, err = room.Read(name, in, add, options...)
 		j.rooms.Put(room)
+	}
+	if data != nil && err == nil {
+		st.Bytes = size
 	}
 	if f != nil && err == nil {
 		if now, failed := f.Stat(); failed == nil && now.Size() < from+size {
