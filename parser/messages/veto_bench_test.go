@@ -18,7 +18,8 @@ func BenchmarkVetoes(b *testing.B) {
 			continue
 		}
 		m := pattern.Matcher{Pattern: &all[i]}
-		vetoes := pattern.Vetoes{&m}
+		var vetoes pattern.Vetoes
+		vetoes.Add(&m)
 		b.Run(all[i].Name, func(b *testing.B) {
 			for b.Loop() {
 				if vetoes.Match([]byte(typicalOOM), text) {

@@ -16,6 +16,7 @@ import (
 	"github.com/dlclark/regexp2/v2"
 
 	"oomscan/parser"
+	"oomscan/parser/literal"
 )
 
 // Program is who prints a message and what that alone proves. Of a program about which nothing more is known it is zero.
@@ -267,14 +268,32 @@ func holdsOne(message []byte, literals []string) bool {
 }
 
 // Vetoes are the patterns that are a Veto.
-type Vetoes []*Matcher
+type Vetoes []veto
+
+// veto is a pattern with its literals, one of which must be in a message, and one of those that it requires.
+type veto struct {
+	*Matcher
+	literals, requires []literal.Word
+}
+
+// Add adds a pattern.
+func (v *Vetoes) Add(m *Matcher) {
+	*v = append(*v, veto{m, literal.Words(m.Literals...), literal.Words(m.Requires...)})
+}
 
 // Match reports whether one of them matches a message (see [Runes]). Few messages come so far, and the search for the literals of
 // the other patterns is faster without those of vetoes.
 func (v Vetoes) Match(message []byte, text []rune) bool {
-	return slices.ContainsFunc(v, func(m *Matcher) bool {
-		return (len(m.Literals) == 0 || holdsOne(message, m.Literals)) && m.MayMatch(message) && m.Matches(text)
-	})
+	pairs := literal.PairsOf(message)
+	holds := func(words []literal.Word) bool {
+		for i := range words {
+			if w := &words[i]; pairs.Have(w) && bytes.Contains(message, []byte(w.Text)) {
+				return true
+			}
+		}
+		return len(words) == 0
+	}
+	return slices.ContainsFunc(v, func(m veto) bool { return holds(m.literals) && holds(m.requires) && m.Matches(text) })
 }
 
 // group is a named group of an expression, which becomes a field.

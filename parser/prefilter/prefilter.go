@@ -275,7 +275,7 @@ func NewTable(all []pattern.Pattern) (*Table, error) {
 	for i := range all {
 		t.patterns[i].Pattern = &all[i]
 		if all[i].Veto {
-			t.vetoes = append(t.vetoes, &t.patterns[i])
+			t.vetoes.Add(&t.patterns[i])
 		}
 		if p := &all[i]; p.Kind == parser.Pressure || p.Kind == "" && (p.Veto || !leads[p.Name]) {
 			continue // a shortage that the program handled, or nothing that an event may follow

@@ -14,6 +14,7 @@ import (
 
 	"oomscan/parser/ascii"
 	"oomscan/parser/lazyre"
+	"oomscan/parser/literal"
 )
 
 // Mask replaces the text of a secret.
@@ -30,8 +31,7 @@ func Text(text string) string {
 	if len(text) < 6 || len(text) < minBare && !strings.ContainsAny(text, signs) {
 		return text
 	}
-	var has pairs
-	has.fill(text)
+	has := literal.PairsOf(text)
 	for i := range shapes {
 		if x := &shapes[i]; x.isNeeded(text, &has) {
 			text = mask(text, x.find(text))

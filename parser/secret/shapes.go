@@ -8,6 +8,7 @@ import (
 
 	"oomscan/parser/ascii"
 	"oomscan/parser/lazyre"
+	"oomscan/parser/literal"
 )
 
 // shapes are credentials with a recognizable form. The last group of the expression is masked. RE2 makes the time
@@ -344,8 +345,8 @@ type shape struct {
 	re   func() *regexp.Regexp // compiled on first use
 	ok   func(string) bool     // checks a match; nil: all are accepted
 
-	words []word // of need
-	named bool   // the last group but one is a name, which must be a credential's
+	words []literal.Word // of need
+	named bool           // the last group but one is a name, which must be a credential's
 
 	swapped bool // with named: the name is the last group
 }
@@ -358,47 +359,10 @@ func hasLetterAndDigit(s string) bool {
 	return hasDigit(s) && strings.ToLower(s)+strings.ToUpper(s) != s+s
 }
 
-// word is one of the words of [shape].need.
-type word struct {
-	text  string
-	pairs []uint16 // of its bytes, for [pairs]
-}
-
-func newWord(text string) word {
-	w := word{text: text}
-	for i := range len(text) - 1 {
-		w.pairs = append(w.pairs, pairAt(text, i))
-	}
-	return w
-}
-
-// pairs are the pairs of bytes of a text, hashed. A text without one of a word's pairs lacks the word.
-type pairs [1 << 12 / 64]uint64
-
-func pairAt(text string, i int) uint16 {
-	return (uint16(text[i])<<5 ^ uint16(text[i+1])) % (1 << 12)
-}
-
-func (p *pairs) fill(text string) {
-	for i := range len(text) - 1 {
-		x := pairAt(text, i)
-		p[x/64] |= 1 << (x % 64)
-	}
-}
-
-func (p *pairs) has(word word) bool {
-	for _, x := range word.pairs {
-		if p[x/64]&(1<<(x%64)) == 0 {
-			return false
-		}
-	}
-	return true
-}
-
 // isNeeded reports whether an expression is tried on a text with these pairs.
-func (x *shape) isNeeded(text string, p *pairs) bool {
+func (x *shape) isNeeded(text string, p *literal.Pairs) bool {
 	for i := range x.words {
-		if w := x.words[i]; p.has(w) && strings.Contains(text, w.text) {
+		if w := &x.words[i]; p.Have(w) && strings.Contains(text, w.Text) {
 			return x.near == "" || strings.ContainsAny(text, x.near)
 		}
 	}
@@ -407,9 +371,7 @@ func (x *shape) isNeeded(text string, p *pairs) bool {
 
 func init() {
 	for i := range shapes {
-		for text := range strings.SplitSeq(shapes[i].need, "|") {
-			shapes[i].words = append(shapes[i].words, newWord(text))
-		}
+		shapes[i].words = literal.Words(strings.Split(shapes[i].need, "|")...)
 	}
 }
 

@@ -4,16 +4,18 @@ import (
 	"cmp"
 	"slices"
 	"strings"
+
+	"oomscan/parser/literal"
 )
 
 // quotings are in every text that [asTyped] changes.
-var quotings = []word{newWord(`\"`), newWord(`\'`), newWord(`["`), newWord(`['`), newWord("%22"), newWord("u0022")}
+var quotings = literal.Words(`\"`, `\'`, `["`, `['`, "%22", "u0022")
 
 // asTyped returns a text as someone would type it into a shell: without the backslashes of quotes within quotes, with the quotes
 // that a URL or JSON encodes, and with the quoted arguments of a list, as Python and JSON write them, between blanks. at has the
 // offset in text of each of its bytes; it is nil if the text is like that already. has are the text's pairs.
-func asTyped(text string, has *pairs) (view string, at []int) {
-	if !slices.ContainsFunc(quotings, has.has) {
+func asTyped(text string, has *literal.Pairs) (view string, at []int) {
+	if !slices.ContainsFunc(quotings, func(w literal.Word) bool { return has.Have(&w) }) {
 		return text, nil
 	}
 	b := make([]byte, 0, len(text))
@@ -87,8 +89,7 @@ func isQuote(c byte) bool { return c == '"' || c == '\'' }
 
 // typedIn finds what [asTyped] shows, in order and joined where it overlaps, at the offsets of the text.
 func typedIn(view string, at []int) []span {
-	var has pairs
-	has.fill(view)
+	has := literal.PairsOf(view)
 	found := namedIn(view)
 	for i := range shapes {
 		if x := &shapes[i]; x.isNeeded(view, &has) {

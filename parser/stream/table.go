@@ -86,7 +86,7 @@ func NewTable(patterns []pattern.Pattern) (*Table, error) {
 	}
 	for i := range patterns {
 		if patterns[i].Veto {
-			t.vetoes = append(t.vetoes, &t.patterns[i])
+			t.vetoes.Add(&t.patterns[i])
 			if !patterns[i].Whole {
 				continue
 			}
