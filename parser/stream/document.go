@@ -28,15 +28,16 @@ func (r *Reader) inExample(e *parser.Event) bool {
 	if !ok {
 		return false
 	}
+	rows := slices.CompactFunc(bytes.Split(r.buf[max(0, r.done-exampleBytes):r.done], newline), bytes.Equal) // two writers count as one
+	rows = slices.DeleteFunc(rows[max(0, len(rows)-exampleLines):], func(row []byte) bool { return len(row) > 400 || !namesFailure(row) })
+	if len(rows) == 0 {
+		return false // as above most events
+	}
 	line, _, _ := bytes.Cut(r.buf[at:], newline)
 	var peeler envelope.Peeler
 	event, by := peeler.Peel(envelope.Unrepr(line))
 	event = bytes.TrimSpace(event)
-	rows := slices.CompactFunc(bytes.Split(r.buf[max(0, r.done-exampleBytes):r.done], newline), bytes.Equal) // two writers count as one
-	for _, row := range rows[max(0, len(rows)-exampleLines):] {
-		if len(row) > 400 {
-			continue
-		}
+	for _, row := range rows {
 		text, h := peeler.Peel(envelope.Unrepr(row))
 		if text = bytes.TrimSpace(text); h.Clock != by.Clock || h.Level != by.Level || h.Stream != by.Stream {
 			continue
@@ -48,6 +49,12 @@ func (r *Reader) inExample(e *parser.Event) bool {
 		}
 	}
 	return false
+}
+
+// namesFailure reports whether a line has a word that every such heading has.
+func namesFailure(line []byte) bool {
+	line = bytes.ToLower(line)
+	return bytes.Contains(line, []byte("error")) || bytes.Contains(line, []byte("failure"))
 }
 
 // inBlockquote reports whether an event stands in a quotation of a document, as manuals quote a message above its remedy. A mail quotes a

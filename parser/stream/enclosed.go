@@ -37,12 +37,19 @@ var literalOpens = lazyre.New("^[ \t]*[A-Za-z_(\\[{\"'.](?:.*?(?:[=(,\\[{:]|retu
 // delimiters are what begins and ends such strings.
 var delimiters = [][]byte{[]byte(`"""`), []byte(`'''`), []byte("`")}
 
+// literalSigns are the delimiters and the beginning and end of a comment.
+var literalSigns = slices.Concat(delimiters, [][]byte{[]byte("/*"), []byte("*/")})
+
 // inLiteral reports whether an event stands in a string or a comment of several lines in source code. The nearest line above with an odd
 // number of one delimiter begins the string or ends one.
 func (r *Reader) inLiteral(at int) bool {
 	event, _, _ := bytes.Cut(r.buf[at:], newline)
 	if hasOdd(event) && literalOpens().Match(event) {
 		return true // its first line
+	}
+	before := r.buf[min(at, max(0, r.done-enclosedBytes)):at]
+	if !slices.ContainsFunc(literalSigns, func(sign []byte) bool { return bytes.Contains(before, sign) }) {
+		return false // as before most events
 	}
 	opens := false
 	for line := range r.above(at) {
