@@ -351,7 +351,7 @@ func (r *messageReader) isIrrelevant(at parser.Position, body []byte, h *envelop
 	if w != nil && (len(w.pending) > 0 || r.isOpen(w) || w.sample != (sample.Tracker{})) {
 		return false
 	}
-	return !r.watched.covers(at.Line, at.Offset) || !r.mayMatter(body)
+	return !r.watched.covers(at.Line, at.Offset) || !r.mayMatter(body, h)
 }
 
 // event matches a message, and makes an exception that no pattern claims and no veto matches an event of its own.

@@ -132,7 +132,7 @@ func (r *messageReader) sign(body []byte) (count counter, counted bool, status b
 }
 
 // mayMatter reports whether a message without a literal may be a sign of progress, or open a sample.
-func (r *messageReader) mayMatter(body []byte) bool {
+func (r *messageReader) mayMatter(body []byte, h *envelope.Header) bool {
 	if mark, _ := sample.Last(body); mark >= 0 {
 		return true
 	}
@@ -141,7 +141,7 @@ func (r *messageReader) mayMatter(body []byte) bool {
 		return true
 	}
 	if bytes.Contains(body, throughput) {
-		return r.generates(body)
+		return r.watched.stream == h.Stream && r.generates(body)
 	}
 	return mayAdvance(body[:min(len(body), maxSign)])
 }
