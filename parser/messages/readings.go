@@ -49,6 +49,7 @@ func readingPatterns() []pattern.Pattern {
 		{
 			Name:     "reading.card",
 			Literals: []string{"allocated ", "allocated: ", "allocated=", "Allocated: ", "Allocated = "},
+			Requires: append(before("0123456789", "llocated "), "llocated: ", "llocated=", "llocated = ", "llocated (GB): "),
 			Expr:     `(?:(?:Memory-Usage |^)(?<label>[^:,]{1,80})[:,] memory allocated \(GB\): (?<allocated_gib>\d{1,4}(?:\.\d{1,3})?)|\b[aA]llocated(?:: | |= ?| = )(?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?Gi?B|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?Mi?B)\b)`,
 			Gauge:    true, Source: "scripts that print torch.cuda.memory_allocated; AReaL, api/io_struct.py; verl, utils/debug",
 			Match: []pattern.Sample{

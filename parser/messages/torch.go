@@ -39,6 +39,7 @@ func torchAllocatorPatterns() []pattern.Pattern {
 		{
 			Name:     "torch.oom.paren",
 			Literals: []string{"ut of memory. Tried to allocate ", "Tried to allocate "},
+			Requires: []string{"B (", "B(", "bytes (", "bytes("},
 			Expr: ofRank + `(?:(?<!XPU |NPU )(?<=\b(?<platform>[A-Z]{2,6}) |)[Oo]ut of memory\. |^\s{0,8})Tried to allocate (?<requested_sz>` + torchSize + `) ?\((?!NPU)[A-Z]{2,6} (?<device>\d{1,4})` +
 				`(?:; (?<total_sz>` + torchSize + `) total capacity)?(?:; (?<allocated_sz>` + torchSize + `) already allocated)?` +
 				`(?:; (?<free_sz>` + torchSize + `) free)?(?:; (?<allowed_sz>` + torchSize + `) allowed)?` +
