@@ -348,7 +348,7 @@ func engineApart(ctx *Context) string {
 		return ""
 	}
 	held, known := int64(0), false
-	if others := causeInput(ctx).Others; others != nil {
+	if others := ctx.input().Others; others != nil {
 		held, known = *others, true
 	} else if r.Total != nil && r.Free != nil {
 		held, known = max(*r.Total-*r.Free-*r.ProcessBytes, 0), true

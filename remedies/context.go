@@ -8,6 +8,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -29,6 +30,7 @@ type Context struct {
 	request  []memory.Explanation // what the failed request can have been, the likeliest first
 	setup    memory.Setup         // the inputs of the run's budget
 	beyond   int64                // by how much the training states exceed the card, 0 if unknown
+	why      *cause.Input         // what the causes use; nil until the context is complete
 	given    *memory.Model        // the user's, which replaces the run's; nil if there is none
 }
 

@@ -62,7 +62,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return stated(ctx.passesThrough(w), "the stack passes through "+w, "the stack does not pass through "+w)
 		}},
 		"held_by": {"processes like %s held most of the node's memory", "processes like %s did not hold most of the node's memory", func(ctx *Context, w string) verdict {
-			why := causeInput(ctx).HeldBy(strings.ToLower(w))
+			why := ctx.input().HeldBy(strings.ToLower(w))
 			return verdict{truthOf(why != ""), why}
 		}},
 		"set":         {"%s is set", "%s is not set", isSet},
@@ -94,11 +94,11 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		}},
 		"engine_leaks": {"the engine's version never frees some host memory", "no version of an engine that leaks host memory", engineLeaks},
 		"keeps_samples": {"a buffer of samples fills host memory", "no buffer of samples is known to fill host memory", func(ctx *Context, _ string) verdict {
-			why := cause.KeepsSamples(causeInput(ctx))
+			why := cause.KeepsSamples(ctx.input())
 			return verdict{truthOf(why != ""), cmp.Or(why, "no large buffer of samples is set")}
 		}},
 		"outgrown": {"workers hold far more host memory than model and states take", "workers hold no more host memory than they may need", func(ctx *Context, _ string) verdict {
-			why := cause.Outgrown(causeInput(ctx))
+			why := cause.Outgrown(ctx.input())
 			return verdict{truthOf(why != ""), why}
 		}},
 		"nvlink_sharp": {"the buffers of NVLink SHARP did not fit", "not the buffers of NVLink SHARP", func(ctx *Context, _ string) verdict {
@@ -122,14 +122,14 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(ctx.phase == "data" && strings.Contains(ctx.incident.PhaseWhy, "Caching images (")), "images are read into memory at the start, before a worker loads any"}
 		}},
 		"image_processor": {"SGLang's main process prepares images on the same card", "no images are prepared on the card", func(ctx *Context, _ string) verdict {
-			why := cause.PreparesImages(causeInput(ctx))
+			why := cause.PreparesImages(ctx.input())
 			return verdict{truthOf(why != ""), cmp.Or(strings.TrimPrefix(why, "; "), "no images are prepared on the card")}
 		}},
 		"cache_on_host": {"the key-value cache takes most of the host memory", "the key-value cache does not take most of the host memory", func(ctx *Context, _ string) verdict {
-			return verdict{truthOf(cause.CacheOnHost(causeInput(ctx)) != ""), "the key-value cache takes most of the host memory"}
+			return verdict{truthOf(cause.CacheOnHost(ctx.input()) != ""), "the key-value cache takes most of the host memory"}
 		}},
 		"host_evaluation": {"host memory ran out in an evaluation that keeps its outputs", "not in an evaluation that keeps its outputs", func(ctx *Context, _ string) verdict {
-			return verdict{truthOf(cause.KeepsPredictions(causeInput(ctx)) != ""), "an evaluation keeps the outputs of all its batches"}
+			return verdict{truthOf(cause.KeepsPredictions(ctx.input()) != ""), "an evaluation keeps the outputs of all its batches"}
 		}},
 		"code": {"the stack's code has %s", "the stack's code does not have %s", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.stackContains(80, w)), "the stack's code has " + w}
@@ -146,15 +146,15 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(grows), "what is in use while the engine sleeps grows"}
 		}},
 		"reads_checkpoint": {"a checkpoint is read onto the card, or a run goes on from one", "no checkpoint is read onto the card", func(ctx *Context, _ string) verdict {
-			why := cause.LoadsCheckpoint(causeInput(ctx))
+			why := cause.LoadsCheckpoint(ctx.input())
 			return verdict{truthOf(why != ""), cmp.Or(why, "no checkpoint is read onto the card")}
 		}},
 		"broadcasts_state": {"rank 0 broadcasts a whole state to the other ranks' cards", "no whole state is broadcast", func(ctx *Context, _ string) verdict {
-			why := cause.BroadcastsState(causeInput(ctx))
+			why := cause.BroadcastsState(ctx.input())
 			return verdict{truthOf(why != ""), cmp.Or(why, "no whole state is broadcast")}
 		}},
 		"whole_gradients": {"every GPU keeps whole gradients until the last micro-batch", "no GPU keeps whole gradients", func(ctx *Context, _ string) verdict {
-			why := cause.WholeGradients(causeInput(ctx))
+			why := cause.WholeGradients(ctx.input())
 			return verdict{truthOf(why != ""), cmp.Or(why, "gradients are split, or the log does not show that they are not")}
 		}},
 		"adapters": {"adapters are trained", "all weights are trained", func(ctx *Context, _ string) verdict {
@@ -203,7 +203,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(ctx.phase == "init" && ctx.stackContains(40, "from_pretrained") && ctx.passesThrough("/transformers/modeling_utils.py")), "from_pretrained loads the model onto the card"}
 		}},
 		"makes_cache": {"it failed where a cache of keys and values is made", "not where a cache is made", func(ctx *Context, _ string) verdict {
-			why := cause.MakesCache(causeInput(ctx))
+			why := cause.MakesCache(ctx.input())
 			return verdict{truthOf(why != ""), cmp.Or(why, "no cache is made there")}
 		}},
 		"prompt_logits": {"generation computes the logits of a whole prompt", "generation computes the logits of one token", func(ctx *Context, _ string) verdict {

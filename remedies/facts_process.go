@@ -36,7 +36,7 @@ func besideServer(ctx *Context, _ string) verdict {
 
 // oneHolder reports whether one process held most of the host memory, so several copies are not what filled it.
 func oneHolder(ctx *Context, _ string) verdict {
-	why := causeInput(ctx).OneHolder()
+	why := ctx.input().OneHolder()
 	return verdict{truthOf(ctx.resource == "host" && why != ""), why}
 }
 

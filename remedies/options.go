@@ -387,6 +387,9 @@ var costKinds = []func() *regexp.Regexp{
 
 // once leaves out the caution or the costs if the other one has all that it says.
 func once(caution, costs string) (string, string) {
+	if caution == "" || costs == "" {
+		return caution, costs
+	}
 	switch said, costly := kindsOfCost(caution), kindsOfCost(costs); {
 	case said&costly == 0:
 		return caution, costs

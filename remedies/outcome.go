@@ -52,7 +52,7 @@ func (ctx *Context) with(changes []Change) *Context {
 		run.Config[key] = classifier.Value{Value: *c.To}
 	}
 	out.run, out.settings = &run, newSettings(run.Config)
-	out.held = map[string]verdict{}
+	out.held, out.why = map[string]verdict{}, nil
 	out.limit = tokenLimit(&out)
 	out.setup = setupOf(&out)
 	if t := out.setup.TokensNow; t.Known && ctx.limit != nil && out.limit != nil {

@@ -223,7 +223,7 @@ func startsOf(options []option) []string {
 	return open
 }
 
-// fixesFor returns the causes' own fixes, for programs whose lists lack them.
+// fixesFor returns the causes' own fixes, for programs whose lists lack them, without those that the run rules out by what they require.
 func fixesFor(ctx *Context) []*assessment {
 	g := fixes()
 	names := namingOf(ctx, g)
@@ -232,6 +232,9 @@ func fixesFor(ctx *Context) []*assessment {
 	for i := range g.Items {
 		it := &g.Items[i]
 		if _, here := ctx.confirmed(it.Only); len(it.Only) > 0 && !here {
+			continue
+		}
+		if _, bad := ctx.denied(it.Requires); bad || !slices.Contains(orGPU(it.Resources), ctx.resource) {
 			continue
 		}
 		a := assess(ctx, candidate{guide: g, list: list, item: it, names: names})

@@ -23,6 +23,7 @@ func For(run *classifier.Run, in *classifier.Incident, own ...Guide) Checklist {
 	ctx := newContext(run, in)
 	b := budgetOf(ctx)
 	why := causeInput(ctx)
+	ctx.why = why
 	ctx.beyond = cause.Beyond(why)
 	best, rivals := cause.Rank(why)
 	out := Checklist{Cause: &best, Rivals: rivals, Budget: b.parts, Unexplained: b.unexplained}

@@ -10,7 +10,15 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// causeInput returns the facts that the causes use.
+// input returns the facts that the causes use, which are gathered once where the context is complete.
+func (ctx *Context) input() *cause.Input {
+	if ctx.why != nil {
+		return ctx.why
+	}
+	return causeInput(ctx)
+}
+
+// causeInput gathers the facts that the causes use.
 func causeInput(ctx *Context) *cause.Input {
 	r, in := ctx.root, ctx.incident
 	place, _ := failedPlace(ctx)
