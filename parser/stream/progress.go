@@ -2,13 +2,13 @@ package stream
 
 import (
 	"bytes"
-	"slices"
 	"strconv"
 
 	"oomscan/parser"
 	"oomscan/parser/ascii"
 	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
+	"oomscan/parser/literal"
 	"oomscan/parser/sample"
 )
 
@@ -43,7 +43,16 @@ func (w watch) covers(line int, offset int64) bool {
 
 // mayCount reports whether text may hold a sign of progress: most lines do not, and the check is cheap.
 func mayCount(text []byte) bool {
-	return holdsFraction(text) || slices.ContainsFunc(signs, func(sign []byte) bool { return bytes.Contains(text, sign) })
+	if holdsFraction(text) {
+		return true
+	}
+	pairs := literal.PairsOf(text)
+	for i := range signs {
+		if sign := &signs[i]; pairs.Have(sign) && bytes.Contains(text, []byte(sign.Text)) {
+			return true
+		}
+	}
+	return false
 }
 
 // holdsFraction reports whether a number stands before a slash and a number that is not 0 behind it.
@@ -62,12 +71,8 @@ func holdsFraction(text []byte) bool {
 }
 
 // signs are pieces of which every sign of progress holds one that does not count up to a number: it has a measure or a rate.
-var signs = [][]byte{
-	[]byte("it ["), []byte("oss"), []byte("cc"), []byte("ppl"), []byte("eward"), []byte("lr"), []byte("eta"), []byte("ETA"),
-	[]byte("t/s"), []byte("s/it"), []byte("s/step"), []byte("rmse"), []byte("auc"), []byte("eturn"),
-	[]byte("ost "), []byte("l1"), []byte("l2"), []byte("mse"), []byte("mae"), []byte("s/s"), []byte("sec/tick"), []byte("step "), []byte("iterations "), post,
-	[]byte("poch"), []byte("teration"), []byte("learn:"), throughput,
-}
+var signs = literal.Words("it [", "oss", "cc", "ppl", "eward", "lr", "eta", "ETA", "t/s", "s/it", "s/step", "rmse", "auc", "eturn", "ost ", "l1", "l2", "mse", "mae",
+	"s/s", "sec/tick", "step ", "iterations ", string(post), "poch", "teration", "learn:", string(throughput))
 
 // post begins a request for work in the access logs of HTTP servers. Other requests only check the server.
 var post = []byte(`"POST /`)
