@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -192,7 +193,7 @@ func encode(v any, prefix, indent string) ([]byte, error) {
 	enc.SetIndent(prefix, indent)
 	err := enc.Encode(v)
 	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
-	if !bytes.ContainsFunc(text, isCode) {
+	if isASCII := !slices.ContainsFunc(text, func(c byte) bool { return c >= 0x7f }); isASCII || !bytes.ContainsFunc(text, isCode) {
 		return text, err
 	}
 	out := make([]byte, 0, len(text)+64)
