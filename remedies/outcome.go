@@ -2,7 +2,6 @@ package remedies
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -34,13 +33,10 @@ type outcome struct {
 // rounding is smaller than any relevant change of a budget.
 const rounding = 1 << 20
 
-// with returns the same failure in a run with other settings. The log's facts about the failure itself stay.
+// with returns the same failure in a run with other settings. What the log says, its own settings included, stays.
 func (ctx *Context) with(changes []Change) *Context {
-	run, out := *ctx.run, *ctx
-	run.Config = maps.Clone(run.Config)
-	if run.Config == nil {
-		run.Config = map[string]classifier.Value{}
-	}
+	out := *ctx
+	changed := map[string]classifier.Value{}
 	for _, c := range changes {
 		if c.To == nil {
 			continue
@@ -49,9 +45,9 @@ func (ctx *Context) with(changes []Change) *Context {
 		if f, ok := ctx.settings.find(key, true); ok && c.From != nil && equal(f.value.Value, *c.From) {
 			key = f.key // as the log writes it
 		}
-		run.Config[key] = classifier.Value{Value: *c.To}
+		changed[key] = classifier.Value{Value: *c.To}
 	}
-	out.run, out.settings = &run, newSettings(run.Config)
+	out.settings = ctx.settings.with(changed)
 	out.held, out.why = map[string]verdict{}, nil
 	out.limit = tokenLimit(&out)
 	out.setup = setupOf(&out)

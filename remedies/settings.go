@@ -50,10 +50,26 @@ func newSettings(config map[string]classifier.Value) *settings {
 		s.byLast[last] = append(s.byLast[last], entry{key: k, plain: name, value: v})
 	}
 	for _, e := range s.byLast {
-		slices.SortFunc(e, func(a, b entry) int { return strings.Compare(a.key, b.key) })
+		slices.SortFunc(e, byKey)
 	}
 	return s
 }
+
+// with returns the settings with other values of some keys.
+func (s *settings) with(config map[string]classifier.Value) *settings {
+	out := &settings{byLast: maps.Clone(s.byLast)}
+	for last, changed := range newSettings(config).byLast {
+		kept := slices.DeleteFunc(slices.Clone(s.byLast[last]), func(e entry) bool {
+			_, other := config[e.key]
+			return other
+		})
+		out.byLast[last] = append(kept, changed...)
+		slices.SortFunc(out.byLast[last], byKey)
+	}
+	return out
+}
+
+func byKey(a, b entry) int { return strings.Compare(a.key, b.key) }
 
 // lastWord returns the last part of a key, plain.
 func lastWord(key string) string {
