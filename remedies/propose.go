@@ -35,10 +35,10 @@ type naming struct {
 
 func namingOf(ctx *Context, g *Guide) *naming {
 	p := programOf(ctx.run)
-	n := &naming{lastWords: map[string]int{}, defaults: p.Guide == g.ID && (p.Is(classifier.Engine) || p.NoTorch) || g.ID == "jax", own: p.Guide == g.ID}
+	n := &naming{lastWords: make(map[string]int, 2*len(g.Items)), defaults: p.Guide == g.ID && (p.Is(classifier.Engine) || p.NoTorch) || g.ID == "jax", own: p.Guide == g.ID}
 	mixed, asFlags, inYAML := false, 0, 0
 	paths := map[string]int{}
-	seen := map[string]bool{}
+	seen := make(map[string]bool, 2*len(g.Items))
 	for i := range g.Items {
 		for j := range g.Items[i].Parameters {
 			p := &g.Items[i].Parameters[j]
