@@ -87,6 +87,7 @@ func readingPatterns() []pattern.Pattern {
 		{
 			Name:     "reading.card_named",
 			Literals: []string{"mem_allocated", "memory_allocated", " alloc ", " alloc="},
+			Requires: []string{"_allocated ", "_allocated=", "_allocated:", " alloc ", " alloc="},
 			Expr: `\b(?:mem(?:ory)?_allocated[ =:]{1,3}|(?<= )alloc[ =](?=[\d.]{1,8} ?[GM]i?B? (?:peak|reserved)\b))` +
 				`(?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?G(?:i?B)?|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?M(?:i?B)?)\b`,
 			Gauge: true, Source: "scripts that print torch.cuda.memory_allocated",
