@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/classifier"
 	"oomscan/remedies/memory"
 )
 
@@ -33,10 +34,10 @@ func (c *change) assume(ctx *Context, names *naming) {
 			now, from = itoa(n), fmt.Sprintf("the last prefill had %s tokens: ", memory.Thousands(n))
 		}
 	}
-	if p.Next == "raise_stage" && !shownWhole(ctx) {
+	if p.Next == "raise_stage" && !ctx.whole {
 		now = "" // DeepSpeed's own file may set it
 	}
-	if f, ok := parseNumber(now); ok && f > sharedShare && p.Next == "share_down" && !names.defaults && !ofWhatIsFree(p.Key) && !shownWhole(ctx) {
+	if f, ok := parseNumber(now); ok && f > sharedShare && p.Next == "share_down" && !names.defaults && !ofWhatIsFree(p.Key) && !ctx.whole {
 		now, from = fraction(sharedShare), "the log does not show it, and trainers beside an engine give it about half: "
 	}
 	if _, ok := parseNumber(now); !ok && (now == "" || !names.defaults) && (p.Next != "chunk" || !isNone(now)) {
@@ -44,7 +45,7 @@ func (c *change) assume(ctx *Context, names *naming) {
 		return
 	}
 	v := nextValue(&paramQuery{ctx, p, now})
-	inForce := names.own && now == p.Default && shownWhole(ctx)
+	inForce := names.own && now == p.Default && ctx.whole
 	switch {
 	case v.to != "" && allowed(p, now, v.to):
 		c.To, c.ComputedFrom, c.freed, c.assumed = &v.to, from+v.how, v.freed, !names.defaults
@@ -106,12 +107,12 @@ func tokensAsked(ctx *Context) (int64, bool) {
 const leastFlags = 8
 
 // shownWhole reports whether the log shows the run's command line with its settings, and no file with more of them.
-func shownWhole(ctx *Context) bool {
+func shownWhole(run *classifier.Run) bool {
 	n := 0
-	for k, v := range ctx.run.Config {
+	for k, v := range run.Config {
 		plain := strings.TrimLeft(k, "-")
 		switch {
-		case strings.HasPrefix(plain, "zero_config"), plain == "config_file", v.Form == "megatron" && ctx.run.Backend == "deepspeed" && ctx.run.Framework == "openrlhf": // DeepSpeed's own, whoever starts it, and accelerate's
+		case strings.HasPrefix(plain, "zero_config"), plain == "config_file", v.Form == "megatron" && run.Backend == "deepspeed" && run.Framework == "openrlhf": // DeepSpeed's own, whoever starts it, and accelerate's
 		case v.Form == "megatron", v.Form == "repr", v.Form == "yaml", plain == "args", strings.HasPrefix(plain, "config"):
 			return false // the settings come from somewhere else
 		case v.Form == "overrides", v.Form == "command" && (strings.HasPrefix(k, "--") || strings.Contains(k, ".")):

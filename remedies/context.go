@@ -25,6 +25,7 @@ type Context struct {
 	text     string               // the message and the evidence, in lower case
 	stack    []string             // functions and code of the failing stack, in lower case, the innermost last
 	work     work                 // what the failed process was doing
+	whole    bool                 // the log shows all settings of the run's command line
 	held     map[string]verdict   // of the conditions that were asked; nil until the model is known
 	limit    *memory.Limit        // of the tokens of a micro-batch in the failing phase; nil if no setting has one
 	request  []memory.Explanation // what the failed request can have been, the likeliest first
@@ -80,6 +81,7 @@ func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	ctx.run = withBackend(ctx)
 	ctx.text = evidenceText(in)
 	ctx.run = withEngine(ctx)
+	ctx.whole = shownWhole(ctx.run)
 	ctx.stack = stackText(in)
 	ctx.phase = phaseOf(ctx)
 	ctx.model = modelOf(ctx)

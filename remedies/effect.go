@@ -153,7 +153,7 @@ func engineAwake(ctx *Context) truth {
 			sleeps = truthOf(level > 0)
 		}
 	}
-	if sleeps == unknown && trains(ctx) && slices.Contains(wakeful, programOf(ctx.run).ID) && shownWhole(ctx) && ctx.is("shares_card") {
+	if sleeps == unknown && trains(ctx) && slices.Contains(wakeful, programOf(ctx.run).ID) && ctx.whole && ctx.is("shares_card") {
 		return yes
 	}
 	if sleeps == unknown && trains(ctx) && (ctx.root.ProcessBytes != nil || ctx.incident.Kind == parser.NCCLOOM) && slices.Contains(sleepers, programOf(ctx.run).ID) {

@@ -203,7 +203,7 @@ func sharesCard(ctx *Context, _ string) verdict {
 			return verdict{yes, together}
 		case t == no:
 			return verdict{no, f.key + " is " + f.value.Value}
-		case ctx.run.Framework != "nemo_rl" && shownWhole(ctx): // a switch that is off by default
+		case ctx.run.Framework != "nemo_rl" && ctx.whole: // a switch that is off by default
 			return verdict{no, apart}
 		}
 	}

@@ -62,7 +62,7 @@ func dynamicBatch(ctx *Context, _ string) verdict {
 	switch {
 	case t != unknown:
 		return verdict{t, fmt.Sprintf("%s is %s", f.key, f.value.Value)}
-	case shownWhole(ctx) && slices.Contains(samplesByDefault, programOf(ctx.run).ID):
+	case ctx.whole && slices.Contains(samplesByDefault, programOf(ctx.run).ID):
 		return verdict{no, "micro-batches are sized in samples by default"}
 	}
 	return verdict{}

@@ -353,7 +353,7 @@ func notOnCommandLine(ctx *Context, p *Parameter, c *change) bool {
 	if c.Syntax != "flag" && c.Syntax != "hydra" || !isNone(p.Default) && !strings.EqualFold(p.Default, "False") {
 		return false
 	}
-	return shownWhole(ctx)
+	return ctx.whole
 }
 
 // leastSiblings is how many settings of a group a log must print for a missing one to count as unknown to the run's version.
