@@ -197,6 +197,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if ctx.phase == "nccl" && beforeSteps(ctx) && pullsOne(onActivations, it.Topic, changes) {
 		return "the collective that failed moves weights, and no step has run yet"
 	}
+	if takesMemory(ctx) && pullsOne(onActivations, it.Topic, changes) {
+		return "it failed while memory was taken back after a sleep, before a step"
+	}
 	if ctx.phase == "checkpoint" && readsCheckpoint(ctx) && pullsOne([]string{"sharded-save", "lean-save", "rank0-save"}, it.Topic, changes) {
 		return "it failed while a checkpoint was read, which is written already"
 	}
@@ -331,6 +334,8 @@ func engineUntouched(ctx *Context, topic string, changes []change) string {
 		return "the engine failed as it started, before its first rollout"
 	case (topic == "engine-max-len" || topic == "engine-kv-dtype") && ctx.is("nothing_for_cache") && ctx.recognisedAs("sglang."):
 		return ctx.holds("nothing_for_cache").why // srt/model_executor/model_runner.py divides what is left by the bytes of a token
+	case pullsOne([]string{"engine-chunk", "engine-seqs"}, topic, changes) && takesMemory(ctx):
+		return "it failed while memory was taken as planned, before a step"
 	case engineComes(ctx):
 		return "the engine starts only after the trainer has loaded its model"
 	case ctx.is("less_than_desired") && topic != "engine-share-down" && topic != "engine-sleep":

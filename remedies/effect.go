@@ -184,6 +184,14 @@ func sleepsAtStart(ctx *Context) bool {
 	return ctx.phase == "init" && slept && !ctx.is("engine_process")
 }
 
+// takesMemory reports whether an engine, or a trainer that slept, failed while it took memory that no step sizes: its cache, or what it gave
+// up when it went to sleep (vllm/device_allocator/cumem.py; torch_memory_saver's resume; vllm/v1/worker/gpu_model_runner.py,
+// _allocate_kv_cache_tensors).
+func takesMemory(ctx *Context) bool {
+	return ctx.is("engine_wakes") || ctx.stackContains(3, "_allocate_kv_cache") ||
+		slices.ContainsFunc([]string{"vllm.cumem", "tms.resume", "tms.fatal"}, ctx.recognized)
+}
+
 // trains reports whether the trainer was at work, when an engine on its card may sleep.
 func trains(ctx *Context) bool {
 	return ctx.phase == "logprob" || slices.Contains(training, ctx.phase) || collectiveOfStep(ctx)

@@ -49,6 +49,10 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 	layer := with(gpuOOM("forward"), func(r *classifier.Root) {
 		r.Trace = frames("/x/megatron/core/transformer/mlp.py|forward|self.linear_fc1(hidden_states)")
 	})
+	stopped := func(phase string, frame ...string) *classifier.Incident {
+		return with(gpuOOM(phase), func(r *classifier.Root) { r.Trace = frames(frame...) })
+	}
+	serves := as(run("vllm", "tensor_parallel_size", "1", "max_num_batched_tokens", "8192"), "", "vllm", "")
 	lacking := func(need, left float64) *classifier.Incident {
 		return &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{Requested: gibs(need), Free: gibs(left)}}
 	}
@@ -117,6 +121,11 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"V0 takes no step below a whole prompt":    {run("vllm", "max_model_len", "4096"), recognized("vllm.max_len_blocks", cache("ValueError: The model's max seq len (4096) is larger than the maximum number of tokens that can be stored in KV cache (3664).")), "vllm.max-num-batched-tokens", "as many tokens as the longest prompt"},
 		"of one that lacks a third":                {long, lacking(24, 16), "vllm.kv-dtype", ""},
 		"in a step":                                {slime, collective("/r/model.py|train_one_step|finalize_model_grads("), "slime.max-tokens-per-gpu", ""},
+
+		"an engine's memory is mapped before a step": {run("sglang", "chunked_prefill_size", "8192"), recognized("tms.fatal", gpuOOM("weight_update")), "sglang.chunked-prefill", "before a step"},
+		"and in a step it is there":                  {run("sglang", "chunked_prefill_size", "8192"), stopped("rollout", "/x/sglang/srt/managers/scheduler.py|run_batch|"), "sglang.chunked-prefill", ""},
+		"vLLM's cache is made before a step":         {serves, stopped("init", "/x/vllm/v1/worker/gpu_model_runner.py|_allocate_kv_cache_tensors|torch.zeros("), "vllm.max-num-batched-tokens", "before a step"},
+		"a trainer that slept has no batch yet":      {run("relax", "max_tokens_per_gpu", "16384"), stopped("training", "/r/actor.py|wake_up|"), "relax.max-tokens-per-gpu", "before a step"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

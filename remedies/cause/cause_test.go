@@ -549,6 +549,11 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "weight_update", func(in *Input) { in.Patterns, in.SharesCard, in.EngineAwake = []string{"cuda.oom"}, true, true }),
 		},
 		{
+			"a trainer that wakes has no activations yet", "engine_share_too_large",
+			failure("gpu", "training", stack("actor.py wake_up"), func(in *Input) { in.SharesCard = true }),
+			failure("gpu", "training", func(in *Input) { in.SharesCard = true }),
+		},
+		{
 			"ZeRO-2 over two GPUs holds eleven bytes a parameter", "not_sharded",
 			failure("gpu", "optimizer", parameters(7.5e9, 2), func(in *Input) { in.Backend = "fsdp" }),
 			failure("gpu", "optimizer", parameters(7.5e9, 2), setting("zero_stage", "2"), func(in *Input) { in.Backend = "deepspeed" }),

@@ -292,6 +292,7 @@ var training = []hypothesis{
 				return len(in.Request) > 0 && in.Request[0].What == "parameter" && in.Request[0].Seen
 			}),
 			foreignHolder,
+			wakes,
 		},
 		figure: func(in *Input) (string, *int64) {
 			switch {
