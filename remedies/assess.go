@@ -336,6 +336,8 @@ func engineUntouched(ctx *Context, topic string, changes []change) string {
 		return ctx.holds("nothing_for_cache").why // srt/model_executor/model_runner.py divides what is left by the bytes of a token
 	case pullsOne([]string{"engine-chunk", "engine-seqs"}, topic, changes) && takesMemory(ctx):
 		return "it failed while memory was taken as planned, before a step"
+	case topic == "engine-tp" && shareStays(ctx):
+		return "the engine fills its share of each GPU: its cache takes what smaller weights leave"
 	case engineComes(ctx):
 		return "the engine starts only after the trainer has loaded its model"
 	case ctx.is("less_than_desired") && topic != "engine-share-down" && topic != "engine-sleep":

@@ -192,6 +192,22 @@ func takesMemory(ctx *Context) bool {
 		slices.ContainsFunc([]string{"vllm.cumem", "tms.resume", "tms.fatal"}, ctx.recognized)
 }
 
+// shareStays reports whether an engine on more GPUs would leave each as full as it is: what its weights leave of its share goes to its
+// cache. vLLM's share has all that the engine takes (vllm/v1/worker/gpu_worker.py, determine_available_memory); SGLang's has the weights
+// and the cache, not what a step needs beside them (srt/model_executor/model_runner.py).
+func shareStays(ctx *Context) bool {
+	engine := ctx.run.Engine
+	switch {
+	case ctx.incident.Kind == parser.KVCache, engine != "vllm" && engine != "sglang", ctx.is("before_cache"):
+		return false
+	case takesMemory(ctx):
+		return true
+	case ctx.is("engine_process"):
+		return engine == "vllm" && (ctx.is("serving") || ctx.is("graph_capture"))
+	}
+	return ctx.phase != "weight_update" && ctx.is("shares_card")
+}
+
 // trains reports whether the trainer was at work, when an engine on its card may sleep.
 func trains(ctx *Context) bool {
 	return ctx.phase == "logprob" || slices.Contains(training, ctx.phase) || collectiveOfStep(ctx)

@@ -126,6 +126,11 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"and in a step it is there":                  {run("sglang", "chunked_prefill_size", "8192"), stopped("rollout", "/x/sglang/srt/managers/scheduler.py|run_batch|"), "sglang.chunked-prefill", ""},
 		"vLLM's cache is made before a step":         {serves, stopped("init", "/x/vllm/v1/worker/gpu_model_runner.py|_allocate_kv_cache_tensors|torch.zeros("), "vllm.max-num-batched-tokens", "before a step"},
 		"a trainer that slept has no batch yet":      {run("relax", "max_tokens_per_gpu", "16384"), stopped("training", "/r/actor.py|wake_up|"), "relax.max-tokens-per-gpu", "before a step"},
+
+		"vLLM's cache takes what fewer weights leave": {serves, stopped("rollout", "/x/vllm/v1/worker/gpu_model_runner.py|execute_model|"), "vllm.tensor-parallel", "fills its share"},
+		"in its profiling run there is no cache":      {serves, stopped("init", "/x/vllm/v1/worker/gpu_model_runner.py|profile_run|"), "vllm.tensor-parallel", ""},
+		"SGLang's step is beside its share":           {as(run("sglang"), "", "sglang", ""), stopped("rollout", "/x/sglang/srt/managers/scheduler.py|run_batch|"), "sglang.tensor-parallel", ""},
+		"slime sizes engines by another flag":         {as(run("slime"), "", "sglang", ""), stopped("weight_update", "/x/sglang/srt/managers/scheduler.py|update_weights_from_tensor|"), "sglang.tensor-parallel", "the framework is slime"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
