@@ -338,6 +338,8 @@ func engineUntouched(ctx *Context, topic string, changes []change) string {
 		return "it failed while memory was taken as planned, before a step"
 	case topic == "engine-tp" && shareStays(ctx):
 		return "the engine fills its share of each GPU: its cache takes what smaller weights leave"
+	case topic == "engine-prefill-chunk" && chunkTooSmall(ctx, changes):
+		return "a smaller step frees less than the cache lacks"
 	case engineComes(ctx):
 		return "the engine starts only after the trainer has loaded its model"
 	case ctx.is("less_than_desired") && topic != "engine-share-down" && topic != "engine-sleep":

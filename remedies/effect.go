@@ -208,6 +208,28 @@ func shareStays(ctx *Context) bool {
 	return ctx.phase != "weight_update" && ctx.is("shares_card")
 }
 
+// chunkTooSmall reports whether an engine's cache lacks more than a step of fewer tokens can free: the activations of a layer take no more
+// than this for each token.
+func chunkTooSmall(ctx *Context, changes []change) bool {
+	const most = 256 << 10
+	short, ok := ctx.shortfall()
+	if !ok || ctx.incident.Kind != parser.KVCache {
+		return false
+	}
+	return slices.ContainsFunc(changes, func(c change) bool {
+		from := c.From
+		if from == nil {
+			from = &c.parameter.Default
+		}
+		if c.To == nil {
+			return false
+		}
+		n, ok1 := parseInt(*from)
+		to, ok2 := parseInt(*c.To)
+		return ok1 && ok2 && to < n && (n-to)*most < short
+	})
+}
+
 // trains reports whether the trainer was at work, when an engine on its card may sleep.
 func trains(ctx *Context) bool {
 	return ctx.phase == "logprob" || slices.Contains(training, ctx.phase) || collectiveOfStep(ctx)

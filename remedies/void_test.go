@@ -131,6 +131,9 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"in its profiling run there is no cache":      {serves, stopped("init", "/x/vllm/v1/worker/gpu_model_runner.py|profile_run|"), "vllm.tensor-parallel", ""},
 		"SGLang's step is beside its share":           {as(run("sglang"), "", "sglang", ""), stopped("rollout", "/x/sglang/srt/managers/scheduler.py|run_batch|"), "sglang.tensor-parallel", ""},
 		"slime sizes engines by another flag":         {as(run("slime"), "", "sglang", ""), stopped("weight_update", "/x/sglang/srt/managers/scheduler.py|update_weights_from_tensor|"), "sglang.tensor-parallel", "the framework is slime"},
+
+		"8 GiB are more than smaller steps free": {serves, lacking(24, 16), "vllm.max-num-batched-tokens", "frees less than the cache lacks"},
+		"half a GiB is not":                      {serves, lacking(24, 23.5), "vllm.max-num-batched-tokens", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
