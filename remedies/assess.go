@@ -158,12 +158,6 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if res := orGPU(it.Resources); !slices.Contains(res, ctx.resource) {
 		return fmt.Sprintf("only for %s memory", resourceNames(res))
 	}
-	if pulls("workers", it.Topic, changes) && len(changes) == 0 && programOf(ctx.run).ID == "" && ctx.holds("data_workers").truth != yes {
-		return "the log shows no program that loads data"
-	}
-	if v := ctx.holds("caching_images"); v.truth == yes && pulls("workers", it.Topic, changes) {
-		return v.why
-	}
 	if it.Effect == "host" && ctx.resource == "gpu" {
 		return "saves host memory only"
 	}
@@ -172,6 +166,11 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	}
 	if v, bad := ctx.denied(it.Requires); bad {
 		return v.why
+	}
+	if pulls("workers", it.Topic, changes) && ctx.resource == "host" {
+		if why := workersIdle(ctx, changes); why != "" {
+			return why
+		}
 	}
 	if left := open(changes); len(left) > 0 && !slices.ContainsFunc(left, func(c change) bool { return c.missing == "" }) {
 		return left[0].missing

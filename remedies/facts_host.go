@@ -2,9 +2,11 @@ package remedies
 
 import (
 	"slices"
+	"strings"
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/cause"
 )
 
 // nodeFull reports whether the kernel found the whole machine full, so there is no limit to raise (mm/oom_kill.c,
@@ -74,4 +76,29 @@ func copiesOfWeights(ctx *Context) int64 {
 		return 0
 	}
 	return 2 * p * n
+}
+
+// workersIdle returns why processes that load or prepare data are not what filled host memory, or "". Without a sign of them in the
+// failure it may as well be weights, a checkpoint or the training process.
+func workersIdle(ctx *Context, changes []change) string {
+	in := causeInput(ctx)
+	loader := func(c change) bool {
+		key := settingOf(c.Key)
+		return key == "workers" || strings.HasSuffix(key, "num_workers") // others are pools of their own
+	}
+	switch {
+	case ctx.is("caching_images"):
+		return ctx.holds("caching_images").why
+	case ctx.is("windows"), ctx.is("mapping"): // on Windows each process starts with a copy of what is kept
+		return ""
+	case cause.KeepsData(in) != "":
+		return cause.KeepsData(in)
+	case dataLoader.seen(ctx), ctx.passesThrough("/utils/data/"), cause.HelpersHold(in) != "":
+		return ""
+	case len(changes) == 0:
+		return "the log shows no process that loads data"
+	case slices.ContainsFunc(changes, loader) && cause.ManyWorkers(in) == "":
+		return "few processes load data, and none of them is known to have failed"
+	}
+	return ""
 }

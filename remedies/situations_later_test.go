@@ -273,11 +273,11 @@ func laterSituations() []situation {
 		},
 		// host memory and shared memory
 		{
-			thread: hub + "ymoslem/OpenNMT-Tutorial/issues/6", run: torch("num_workers", "2"), in: killed("data", "Memory cgroup out of memory: Killed process 629 (onmt_train) anon-rss:6538204kB"),
+			thread: hub + "ymoslem/OpenNMT-Tutorial/issues/6", run: torch("num_workers", "2"), in: recognized("dataloader.killed", killed("data", "Memory cgroup out of memory: Killed process 629 (onmt_train) anon-rss:6538204kB")),
 			right: []string{"num_workers down"}, wrong: []string{"gpu_memory_utilization down"},
 		},
 		{
-			thread: hub + "open-mmlab/mmdetection/issues/2406", run: torch("num_workers", "8"), in: killed("data", "RuntimeError: DataLoader worker (pid 14647) is killed by signal: Killed."),
+			thread: hub + "open-mmlab/mmdetection/issues/2406", run: torch("num_workers", "8"), in: recognized("dataloader.killed", killed("data", "RuntimeError: DataLoader worker (pid 14647) is killed by signal: Killed.")),
 			right: []string{"num_workers = 4", "num_workers = 2"}, wrong: []string{"num_workers up"},
 		},
 		{

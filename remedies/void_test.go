@@ -49,6 +49,9 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 	layer := with(gpuOOM("forward"), func(r *classifier.Root) {
 		r.Trace = frames("/x/megatron/core/transformer/mlp.py|forward|self.linear_fc1(hidden_states)")
 	})
+	killed := func(pattern string) *classifier.Incident {
+		return recognized(pattern, &classifier.Incident{Kind: parser.OOMKill, Resource: "host", Phase: "training", Verdict: classifier.Memory})
+	}
 	stopped := func(phase string, frame ...string) *classifier.Incident {
 		return with(gpuOOM(phase), func(r *classifier.Root) { r.Trace = frames(frame...) })
 	}
@@ -134,6 +137,12 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 
 		"8 GiB are more than smaller steps free": {serves, lacking(24, 16), "vllm.max-num-batched-tokens", "frees less than the cache lacks"},
 		"half a GiB is not":                      {serves, lacking(24, 23.5), "vllm.max-num-batched-tokens", ""},
+
+		"four loader workers, of which none is known to have failed": {run("torch", "num_workers", "4"), killed("kernel.oom_kill"), "host.data-workers", "none of them is known to have failed"},
+		"of which one was killed":                                    {run("torch", "num_workers", "4"), killed("dataloader.killed"), "host.data-workers", ""},
+		"sixteen of them":                                            {run("torch", "num_workers", "16"), killed("kernel.oom_kill"), "host.data-workers", ""},
+		"a dataset that is cached":                                   {run("torch", "num_workers", "16", "cache_images", "ram"), killed("kernel.oom_kill"), "host.data-workers", "is kept in host memory"},
+		"no sign of a loader":                                        {run("torch"), killed("kernel.oom_kill"), "host.data-workers", "no process that loads data"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -75,7 +75,8 @@ func (in *Input) HeldBy(words ...string) string {
 	return fmt.Sprintf("%d processes like %s held %s%s together", len(named), named[0].Name, classifier.GiB(held), of(in.HostLimit))
 }
 
-func helpersHold(in *Input) string { return in.HeldBy(helpers...) }
+// HelpersHold reports that processes which run environments, tools or rewards held most of a node's memory.
+func HelpersHold(in *Input) string { return in.HeldBy(helpers...) }
 
 // trainers lists parts of the names of processes that train a model in reinforcement learning.
 var trainers = []string{"workerdict", "policymodelactor", "megatrontrain", "fsdptrain", "policyworker", "actorworker"}
@@ -160,8 +161,8 @@ func KeepsPredictions(in *Input) string {
 	return "the evaluation keeps the outputs of all its batches in host memory until it ends"
 }
 
-// keepsData reports that a setting keeps the data set in host memory.
-func keepsData(in *Input) string {
+// KeepsData reports that a setting keeps the data set in host memory.
+func KeepsData(in *Input) string {
 	if !in.host() {
 		return ""
 	}

@@ -56,15 +56,15 @@ var host = []hypothesis{
 		evidence: []weighed{
 			{2 * proof, when("a process that prepares data was killed", func(in *Input) bool { return in.DataWorkers && in.host() })},
 			{sign, both(failedIn("it failed while data was loaded", "data"), (*Input).host)},
-			{sign, manyWorkers},
+			{sign, ManyWorkers},
 			{sign, prefetches},
 			{sign, driverHolds},
-			{proof, keepsData},
-			{proof, helpersHold},
+			{proof, KeepsData},
+			{proof, HelpersHold},
 		},
 		excludes: []clue{failedIn("no data is loaded in this phase", "init", "weight_update", "checkpoint"), tinyLimit, oneLargeRequest},
 		figure: func(in *Input) (string, *int64) {
-			if why := cmp.Or(fillsBuffer(in), keepsData(in), helpersHold(in)); why != "" {
+			if why := cmp.Or(fillsBuffer(in), KeepsData(in), HelpersHold(in)); why != "" {
 				return why, nil
 			}
 			return in.dataProcesses(), nil
@@ -456,10 +456,10 @@ func driverHolds(in *Input) string {
 	return fmt.Sprintf("%s, which holds the rollout data, takes %s, more than any worker", in.Holders[0].Name, classifier.GiB(in.Holders[0].Bytes))
 }
 
-// manyWorkers reports that data loaders run enough processes to matter.
-func manyWorkers(in *Input) string {
+// ManyWorkers reports that data loaders run enough processes to matter.
+func ManyWorkers(in *Input) string {
 	n := in.number(workerKeys...)
-	if !in.host() || in.Phase == "init" || n < 2 || n*max(in.GPUs, 1) < 16 || in.largest().Bytes > 0 || helpersHold(in) != "" {
+	if !in.host() || in.Phase == "init" || n < 2 || n*max(in.GPUs, 1) < 16 || in.largest().Bytes > 0 || HelpersHold(in) != "" {
 		return ""
 	}
 	return fmt.Sprintf("%d ranks with %d data loader workers each", max(in.GPUs, 1), n)
