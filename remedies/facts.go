@@ -71,11 +71,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"dynamic_batch":   {"micro-batches cut by tokens (dynamic batch size)", "micro-batches of a fixed number of samples", dynamicBatch},
 		"other_allocator": {"an allocator other than PyTorch's", "PyTorch's allocator", otherAllocator},
 		"fixed_segments":  {"PyTorch's segments cannot grow, or grow already", "PyTorch's segments can grow", fixedSegments},
-		"before_reentrant": {"PyTorch before 1.10, whose checkpoint takes no use_reentrant", "PyTorch 1.10 or later", func(ctx *Context, _ string) verdict {
+		"early_torch": {"PyTorch before 1.10, whose message names no allocator settings and whose checkpoint takes no use_reentrant", "PyTorch 1.10 or later", func(ctx *Context, _ string) verdict {
 			early := ctx.messageContains("ib already allocated") && !ctx.messageContains("if reserved memory is")
 			return verdict{truthOf(early), "the message is one of PyTorch before 1.10"}
 		}},
-		"fixed_allocator": {"PyTorch's allocator takes no settings", "PyTorch's allocator takes settings", fixedAllocator.ask},
 		"unsharded":       {"every GPU holds the whole model", "the model is split over the GPUs", unsharded},
 		"offload_file":    {"a DeepSpeed configuration that offloads, by its name", "no DeepSpeed configuration that offloads, by its name", offloadFile},
 		"zero3":           {"ZeRO stage 3", "a ZeRO stage below 3", zero3},

@@ -90,8 +90,7 @@ var (
 		read: fieldValue{"method", "sampler", []string{"vllm.warm_up"}}, frames: []string{"sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run"}, near: 6,
 		why: "the sampler's buffers, which grow with the number of sequences, did not fit",
 	}
-	foreachStep    = sign{frames: []string{"_multi_tensor_", "_foreach_"}, near: 6, why: "the optimizer makes intermediates of all parameters at once", not: "no such step is in the stack"}
-	fixedAllocator = sign{texts: []string{"ib cached)"}, why: "the message is one of PyTorch before 1.4, whose allocator takes no settings", not: "the message is not one of PyTorch before 1.4"}
+	foreachStep = sign{frames: []string{"_multi_tensor_", "_foreach_"}, near: 6, why: "the optimizer makes intermediates of all parameters at once", not: "no such step is in the stack"}
 	// The optimizer's state does not exist yet.
 	loadingWeights = sign{frames: []string{"from_pretrained", "load_state_dict", "model_state_dict", "load_checkpoint", "caching_allocator_warmup", "convert return", "_apply"}, near: 6, why: "the weights were being read or moved to the card"}
 	pairs          = sign{frames: []string{"concatenated_forward", "concatenated_inputs", "train/dpo/workflow.py run_dpo"}, near: 20, why: "each sample is a pair of answers, and the loss takes their log-probabilities from the logits"}

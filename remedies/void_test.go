@@ -135,6 +135,11 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"SGLang's step is beside its share":           {as(run("sglang"), "", "sglang", ""), stopped("rollout", "/x/sglang/srt/managers/scheduler.py|run_batch|"), "sglang.tensor-parallel", ""},
 		"slime sizes engines by another flag":         {as(run("slime"), "", "sglang", ""), stopped("weight_update", "/x/sglang/srt/managers/scheduler.py|update_weights_from_tensor|"), "sglang.tensor-parallel", "the framework is slime"},
 
+		"allocator settings came with PyTorch 1.10": {run("torch"), with(gpuOOM("backward"), func(r *classifier.Root) {
+			r.Message = "CUDA out of memory. Tried to allocate 1.06 GiB (GPU 3; 10.76 GiB total capacity; 7.94 GiB already allocated; 0.80 GiB free; 9.02 GiB reserved in total by PyTorch)"
+			r.Requested, r.Free, r.Total, r.Allocated, r.Reserved = gibs(1.06), gibs(.8), gibs(10.76), gibs(7.94), gibs(9.02)
+		}), "torch.card.max-split-size", "before 1.10"},
+
 		"8 GiB are more than smaller steps free": {serves, lacking(24, 16), "vllm.max-num-batched-tokens", "frees less than the cache lacks"},
 		"half a GiB is not":                      {serves, lacking(24, 23.5), "vllm.max-num-batched-tokens", ""},
 
