@@ -40,7 +40,7 @@ var roles = []struct {
 }{
 	{"critic", []string{"update_critic", "compute_values", "critic_"}},
 	{"ref", []string{"ref_log_prob"}},
-	{"reward", []string{"compute_rm_score"}},
+	{"reward", []string{"compute_rm_score", "update_rm"}},
 	{"actor", []string{"update_actor", "update_policy", "compute_log_prob", "train_actor"}},
 }
 

@@ -55,6 +55,8 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 	stopped := func(phase string, frame ...string) *classifier.Incident {
 		return with(gpuOOM(phase), func(r *classifier.Root) { r.Trace = frames(frame...) })
 	}
+	serving := run("verl", "actor_rollout_ref.rollout.free_cache_engine", "False")
+	serving.Engine = "vllm"
 	serves := as(run("vllm", "tensor_parallel_size", "1", "max_num_batched_tokens", "8192"), "", "vllm", "")
 	lacking := func(need, left float64) *classifier.Incident {
 		return &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{Requested: gibs(need), Free: gibs(left)}}
@@ -134,6 +136,11 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"in its profiling run there is no cache":      {serves, stopped("init", "/x/vllm/v1/worker/gpu_model_runner.py|profile_run|"), "vllm.tensor-parallel", ""},
 		"SGLang's step is beside its share":           {as(run("sglang"), "", "sglang", ""), stopped("rollout", "/x/sglang/srt/managers/scheduler.py|run_batch|"), "sglang.tensor-parallel", ""},
 		"slime sizes engines by another flag":         {as(run("slime"), "", "sglang", ""), stopped("weight_update", "/x/sglang/srt/managers/scheduler.py|update_weights_from_tensor|"), "sglang.tensor-parallel", "the framework is slime"},
+
+		"a budget of tokens beside batches of samples": {run("verl", "actor_rollout_ref.actor.use_dynamic_bsz", "False"), stopped("logprob", "/v/fsdp_workers.py|compute_ref_log_prob|"), "verl.logprob.ref-max-token-len", "use_dynamic_bsz is False"},
+		"the critic's budget for a reward model":       {run("verl", "actor_rollout_ref.actor.use_dynamic_bsz", "True"), stopped("backward", "/v/prime_fsdp_workers.py|update_rm|"), "verl.critic.max-token-len", "reward"},
+		"no buckets before verl had them":              {run("verl"), stopped("weight_update", "/verl/workers/sharding_manager/fsdp_vllm.py|__enter__|"), "verl.rollout.update-bucket", "sharding_manager"},
+		"an engine at work does not sleep":             {serving, stopped("rollout", "/x/vllm/v1/worker/gpu_model_runner.py|execute_model|"), "verl.rollout.free-cache-engine", "while it served"},
 
 		"allocator settings came with PyTorch 1.10": {run("torch"), with(gpuOOM("backward"), func(r *classifier.Root) {
 			r.Message = "CUDA out of memory. Tried to allocate 1.06 GiB (GPU 3; 10.76 GiB total capacity; 7.94 GiB already allocated; 0.80 GiB free; 9.02 GiB reserved in total by PyTorch)"
