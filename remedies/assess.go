@@ -235,6 +235,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("no_8bit"); v.truth == yes && slices.ContainsFunc(changes, func(c change) bool { return c.To != nil && strings.Contains(strings.ToLower(*c.To), "8bit") }) {
 		return v.why
 	}
+	if why := withoutLiger(ctx); why != "" && slices.ContainsFunc(changes, func(c change) bool { return strings.Contains(c.Key, "liger") }) {
+		return why
+	}
 	if name := memory.Unified(deref(ctx.root.Total)); name != "" && ctx.resource == "gpu" && pullsOne(toHost, it.Topic, changes) {
 		return "the GPU of " + name + " works in the host's memory: moving anything there frees nothing"
 	}

@@ -308,3 +308,31 @@ func prefers(ctx *Context, _ string) verdict {
 
 // qwenVision matches the names of Qwen's models that see.
 var qwenVision = lazyre.New(`(?i)qwen\d?(?:\.\d)?-?vl`)
+
+// ligerModels begin the names of the models of transformers that Liger has kernels for (liger_kernel/transformers/monkey_patch.py).
+var ligerModels = []string{
+	"exaone4", "falcon_h1", "gemma", "glm4", "gpt_oss", "granite", "hunyuan", "internvl", "llama", "llava", "ministral", "mistral", "mixtral", "mllama", "nemotron", "olmo", "paligemma", "phi3",
+	"pixtral", "qwen2", "qwen3", "smollm3",
+}
+
+var modelFolder = lazyre.New(`/transformers/models/([^/]+)/`)
+
+// withoutLiger returns why Liger's kernels do nothing for the model that failed, or "".
+func withoutLiger(ctx *Context) string {
+	if ctx.recognisedAs("mps.") {
+		return "Liger's kernels are Triton's, which does not know MPS"
+	}
+	name := ""
+	for _, f := range wholeStack(ctx) {
+		if m := modelFolder().FindStringSubmatch(f); m != nil {
+			name = m[1]
+			if slices.ContainsFunc(ligerModels, func(known string) bool { return strings.HasPrefix(name, known) }) {
+				return ""
+			}
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	return "Liger has no kernels for " + name
+}

@@ -137,6 +137,10 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"SGLang's step is beside its share":           {as(run("sglang"), "", "sglang", ""), stopped("rollout", "/x/sglang/srt/managers/scheduler.py|run_batch|"), "sglang.tensor-parallel", ""},
 		"slime sizes engines by another flag":         {as(run("slime"), "", "sglang", ""), stopped("weight_update", "/x/sglang/srt/managers/scheduler.py|update_weights_from_tensor|"), "sglang.tensor-parallel", "the framework is slime"},
 
+		"Liger has no kernels for a model": {run("hf_trainer"), stopped("forward", "/x/transformers/models/gpt2/modeling_gpt2.py|forward|"), "hf-trainer.liger", "no kernels for gpt2"},
+		"nor for an accelerator":           {run("hf_trainer"), recognized("mps.oom", gpuOOM("backward")), "hf-trainer.liger", "does not know MPS"},
+		"Liger's of a language model":      {run("hf_trainer"), stopped("forward", "/x/transformers/models/siglip/modeling_siglip.py|forward|", "/x/transformers/models/gemma3/modeling_gemma3.py|forward|"), "hf-trainer.liger", ""},
+
 		"a budget of tokens beside batches of samples": {run("verl", "actor_rollout_ref.actor.use_dynamic_bsz", "False"), stopped("logprob", "/v/fsdp_workers.py|compute_ref_log_prob|"), "verl.logprob.ref-max-token-len", "use_dynamic_bsz is False"},
 		"the critic's budget for a reward model":       {run("verl", "actor_rollout_ref.actor.use_dynamic_bsz", "True"), stopped("backward", "/v/prime_fsdp_workers.py|update_rm|"), "verl.critic.max-token-len", "reward"},
 		"no buckets before verl had them":              {run("verl"), stopped("weight_update", "/verl/workers/sharding_manager/fsdp_vllm.py|__enter__|"), "verl.rollout.update-bucket", "sharding_manager"},
