@@ -244,6 +244,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("shares_card"); (it.Topic == "engine-share-down" || it.Topic == "engine-sleep") && v.truth == no && ctx.holds("engine_process").truth == no {
 		return v.why
 	}
+	if why := engineApart(ctx); it.Topic == "engine-share-down" && why != "" {
+		return why
+	}
 	if it.Topic == "engine-share-down" && engineAsleep(ctx) && !ctx.is("engine_residue") {
 		return "the engine sleeps while this phase runs: its share is not on the card"
 	}
@@ -350,12 +353,12 @@ func engineUntouched(ctx *Context, topic string, changes []change) string {
 	return ""
 }
 
-// engineApart returns why an engine's CUDA graphs are not what a trainer lacks, or "": the engine runs in its own processes, which
-// hold little of the card or less than was missing.
+// engineApart returns why neither an engine's share nor its CUDA graphs are what a trainer lacks, or "": the engine runs in its own
+// processes, which hold little of the card or less than was missing.
 func engineApart(ctx *Context) string {
 	const little = 1 << 30 // of CUDA contexts
 	r := ctx.root
-	if !trains(ctx) || ctx.is("engine_process") || r.ProcessBytes == nil || !ownProcesses(ctx) {
+	if !trains(ctx) && ctx.phase != "checkpoint" || ctx.is("engine_process") || r.ProcessBytes == nil || !ownProcesses(ctx) {
 		return ""
 	}
 	held, known := int64(0), false

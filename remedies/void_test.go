@@ -146,6 +146,10 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"no buckets before verl had them":              {run("verl"), stopped("weight_update", "/verl/workers/sharding_manager/fsdp_vllm.py|__enter__|"), "verl.rollout.update-bucket", "sharding_manager"},
 		"an engine at work does not sleep":             {serving, stopped("rollout", "/x/vllm/v1/worker/gpu_model_runner.py|execute_model|"), "verl.rollout.free-cache-engine", "while it served"},
 
+		"an engine that is not on the card": {run("nemo_rl", "policy.generation.vllm_cfg.gpu_memory_utilization", "0.6", "policy.generation.colocated.enabled", "True"), with(gpuOOM("checkpoint"), func(r *classifier.Root) {
+			r.Requested, r.Free, r.Total, r.ProcessBytes = gibs(1.87), gibs(1.02), gibs(79.1), gibs(78)
+		}), "nemo-rl.vllm-utilization", "hold only"},
+
 		"allocator settings came with PyTorch 1.10": {run("torch"), with(gpuOOM("backward"), func(r *classifier.Root) {
 			r.Message = "CUDA out of memory. Tried to allocate 1.06 GiB (GPU 3; 10.76 GiB total capacity; 7.94 GiB already allocated; 0.80 GiB free; 9.02 GiB reserved in total by PyTorch)"
 			r.Requested, r.Free, r.Total, r.Allocated, r.Reserved = gibs(1.06), gibs(.8), gibs(10.76), gibs(7.94), gibs(9.02)
