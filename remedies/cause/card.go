@@ -450,16 +450,19 @@ var otherCard = lazyre.New(`^['"]?cuda:[1-9]\d{0,2}['"]?$`)
 
 // firstContext reports that a process could not even create its context: nothing on the card is its own.
 func firstContext(in *Input) string {
-	if in.Kind != string(parser.GPUDriverOOM) || !in.gpu() || in.GPUs > 1 {
+	if in.Kind != string(parser.GPUDriverOOM) || !in.gpu() {
 		return ""
 	}
-	if key, v, ok := in.Setting("device"); ok && in.passes(1, "torch/cuda/streams.py __new__") && otherCard().MatchString(v) {
+	calls := []string{"torch/cuda/__init__.py set_device", "torch/cuda/__init__.py _lazy_init"}
+	if in.GPUs > 1 {
+		calls = calls[:1] // ranks that choose no card fill the first
+	} else if key, v, ok := in.Setting("device"); ok && in.passes(1, "torch/cuda/streams.py __new__") && otherCard().MatchString(v) {
 		return fmt.Sprintf("%s is %s, but a stream is made on GPU 0 unless the code sets the device, and it had no room", key, v)
 	}
 	if in.Phase != "init" {
 		return ""
 	}
-	return frames(2, "the card was full before this process had anything on it", "torch/cuda/__init__.py set_device", "torch/cuda/__init__.py _lazy_init")(in)
+	return frames(2, "the card was full before this process had anything on it", calls...)(in)
 }
 
 // ownFills reports that the failed process itself fills the card.

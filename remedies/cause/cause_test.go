@@ -549,6 +549,11 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "weight_update", func(in *Input) { in.Patterns, in.SharesCard, in.EngineAwake = []string{"cuda.oom"}, true, true }),
 		},
 		{
+			"a rank that finds its card full before it has anything there", "foreign_process",
+			failure("gpu", "init", stack("torch/cuda/__init__.py set_device"), func(in *Input) { in.Kind, in.GPUs, in.Process = "gpu_driver_oom", 4, nil }),
+			failure("gpu", "init", stack("torch/cuda/__init__.py _lazy_init"), func(in *Input) { in.Kind, in.GPUs, in.Process = "gpu_driver_oom", 4, nil }),
+		},
+		{
 			"a trainer that wakes has no activations yet", "engine_share_too_large",
 			failure("gpu", "training", stack("actor.py wake_up"), func(in *Input) { in.SharesCard = true }),
 			failure("gpu", "training", func(in *Input) { in.SharesCard = true }),
