@@ -223,7 +223,7 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("images"); v.truth == yes && slices.Contains(logitsTopics, it.Topic) {
 		return "it failed on the images, before any logits"
 	}
-	if place, _ := failedPlace(ctx); ctx.phase == "forward" && (place == memory.MLP || place == memory.Attention) && onlyLoss(it.Topic, changes) {
+	if place, _ := failedPlace(ctx); (ctx.phase == "forward" || ctx.phase == "logprob") && (place == memory.MLP || place == memory.Attention) && onlyLoss(it.Topic, changes) {
 		return "it failed in a layer of the forward pass, whose logits come later"
 	}
 	if why := engineUntouched(ctx, it.Topic, changes); why != "" {

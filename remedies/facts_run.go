@@ -113,7 +113,7 @@ func unsharded(ctx *Context, _ string) verdict {
 	if v := ctx.holds("zero0"); ok && n > 1 && v.truth == yes {
 		return v
 	}
-	if b := ctx.run.Backend; ok && n > 1 && (b == "" || b == "ddp") && isSet(ctx, "deepspeed").truth != yes && isSet(ctx, "fsdp").truth != yes && isSet(ctx, "zero_stage").truth != yes && !ctx.stackContains(engineDepth, "fsdp", "fully_shard") {
+	if b := ctx.run.Backend; ok && n > 1 && (b == "" || b == "ddp") && isSet(ctx, "deepspeed").truth != yes && isSet(ctx, "fsdp").truth != yes && isSet(ctx, "zero_stage").truth != yes && !ctx.is("enable_full_shard=True") && !ctx.stackContains(engineDepth, "fsdp", "fully_shard") {
 		return verdict{yes, fmt.Sprintf("nothing splits the model over the %d GPUs", n)}
 	}
 	return verdict{}

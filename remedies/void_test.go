@@ -137,15 +137,20 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"SGLang's step is beside its share":           {as(run("sglang"), "", "sglang", ""), stopped("rollout", "/x/sglang/srt/managers/scheduler.py|run_batch|"), "sglang.tensor-parallel", ""},
 		"slime sizes engines by another flag":         {as(run("slime"), "", "sglang", ""), stopped("weight_update", "/x/sglang/srt/managers/scheduler.py|update_weights_from_tensor|"), "sglang.tensor-parallel", "the framework is slime"},
 
-		"Liger has no kernels for a model": {run("hf_trainer"), stopped("forward", "/x/transformers/models/gpt2/modeling_gpt2.py|forward|"), "hf-trainer.liger", "no kernels for gpt2"},
-		"nor for an accelerator":           {run("hf_trainer"), recognized("mps.oom", gpuOOM("backward")), "hf-trainer.liger", "does not know MPS"},
-		"Liger's of a language model":      {run("hf_trainer"), stopped("forward", "/x/transformers/models/siglip/modeling_siglip.py|forward|", "/x/transformers/models/gemma3/modeling_gemma3.py|forward|"), "hf-trainer.liger", ""},
+		"Liger has no kernels for a model":     {run("hf_trainer"), stopped("forward", "/x/transformers/models/gpt2/modeling_gpt2.py|forward|"), "hf-trainer.liger", "no kernels for gpt2"},
+		"nor for an accelerator":               {run("hf_trainer"), recognized("mps.oom", gpuOOM("backward")), "hf-trainer.liger", "does not know MPS"},
+		"Liger's of a language model":          {run("hf_trainer"), stopped("forward", "/x/transformers/models/siglip/modeling_siglip.py|forward|", "/x/transformers/models/gemma3/modeling_gemma3.py|forward|"), "hf-trainer.liger", ""},
+		"a loss after a log-prob pass's layer": {run("verl"), stopped("logprob", "/x/megatron/core/transformer/mlp.py|forward|self.linear_fc1(hidden_states)"), "verl.fused-kernels", "whose logits come later"},
+
+		"DeepSpeed's pipeline takes no higher stage": {as(run("deepspeed", "zero_optimization.stage", "1"), "deepspeed", "", ""), stopped("backward", "/x/deepspeed/runtime/pipe/engine.py|_exec_backward_pass|"), "deepspeed.stage", "deepspeed/runtime/pipe/"},
+		"and without a pipeline":                     {as(run("deepspeed", "zero_optimization.stage", "1"), "deepspeed", "", ""), gpuOOM("backward"), "deepspeed.stage", ""},
 
 		"a budget of tokens beside batches of samples": {run("verl", "actor_rollout_ref.actor.use_dynamic_bsz", "False"), stopped("logprob", "/v/fsdp_workers.py|compute_ref_log_prob|"), "verl.logprob.ref-max-token-len", "use_dynamic_bsz is False"},
 		"the critic's budget for a reward model":       {run("verl", "actor_rollout_ref.actor.use_dynamic_bsz", "True"), stopped("backward", "/v/prime_fsdp_workers.py|update_rm|"), "verl.critic.max-token-len", "reward"},
 		"no buckets before verl had them":              {run("verl"), stopped("weight_update", "/verl/workers/sharding_manager/fsdp_vllm.py|__enter__|"), "verl.rollout.update-bucket", "sharding_manager"},
 		"an engine at work does not sleep":             {serving, stopped("rollout", "/x/vllm/v1/worker/gpu_model_runner.py|execute_model|"), "verl.rollout.free-cache-engine", "while it served"},
 
+		"a server's share is not the trainer's setting": {run("trl", "vllm_mode", "server"), cache(noBlocks), "trl.vllm-utilization-up", "vllm_mode is server"},
 		"an engine that is not on the card": {run("nemo_rl", "policy.generation.vllm_cfg.gpu_memory_utilization", "0.6", "policy.generation.colocated.enabled", "True"), with(gpuOOM("checkpoint"), func(r *classifier.Root) {
 			r.Requested, r.Free, r.Total, r.ProcessBytes = gibs(1.87), gibs(1.02), gibs(79.1), gibs(78)
 		}), "nemo-rl.vllm-utilization", "hold only"},
