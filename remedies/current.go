@@ -140,7 +140,7 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 		if share := readField(ctx, "fraction", "vllm.free_memory"); share != "" {
 			return share, message
 		}
-		for _, name := range []string{"vllm.usage", "vllm.budget"} {
+		for _, name := range []string{"unsloth.standby", "vllm.usage", "vllm.budget"} {
 			if g, ok := memory.Reading(ctx.run, ctx.incident, name); ok && g.Fields["fraction"] != "" {
 				return g.Fields["fraction"], g.At.String()
 			}

@@ -27,6 +27,15 @@ func huggingFaceMarkers() []pattern.Pattern {
 			NoMatch: []string{"dataset.map(tokenize, num_proc=64)"},
 		},
 		{
+			// The share that standby mode takes, whatever the script asks for.
+			Name:     "unsloth.standby",
+			Literals: []string{"Unsloth: Standby mode is enabled. "},
+			Expr:     "Unsloth: Standby mode is enabled\\. Changing `gpu_memory_utilization` to (?<fraction>0\\.\\d{1,20})",
+			Gauge:    true, Source: "unsloth_zoo 2025-2026, vllm_utils.py, load_vllm",
+			Match:   []pattern.Sample{{Line: "Unsloth: Standby mode is enabled. Changing `gpu_memory_utilization` to 0.875.", Want: parser.Fields{"fraction": "0.875"}}},
+			NoMatch: []string{"Unsloth: vLLM loading unsloth/Qwen3-4B-Base with actual GPU utilization = 71.34%"},
+		},
+		{
 			Name:     "lmeval.batch",
 			Literals: []string{"Determined largest batch size: "},
 			Expr:     `Determined largest batch size: (?<count>\d{1,6})`,
