@@ -217,6 +217,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if slices.Contains(chunkTopics, it.Topic) && ctx.stackContains(2, "float_conversion", "convert_to_fp32") {
 		return "the model's output becomes float32 as a whole, before anything is computed in chunks"
 	}
+	if it.Topic == "recompute-loss" && keepsNoCopy(ctx) {
+		return "the loss keeps no tensor of this size yet: less than two are on the card, and one is the model's output"
+	}
 	if v := ctx.holds("oversized"); v.truth == yes && it.Effect == "frees" {
 		return v.why
 	}
@@ -277,6 +280,13 @@ func cacheAway(ctx *Context, topic string, changes []change) string {
 		return fmt.Sprintf("the engine holds %s of its share of %s: its cache is not on the card", classifier.GiB(*r.OtherProcesses), classifier.GiB(all))
 	}
 	return ""
+}
+
+// keepsNoCopy reports whether a loss that failed in the forward pass has made no copy of the logits before: beside them, the
+// tensors on the card are smaller than the request. Megatron's models return logits in float32 (core/transformer/module.py).
+func keepsNoCopy(ctx *Context) bool {
+	r := ctx.root
+	return ctx.phase == "forward" && r.Requested != nil && r.Allocated != nil && *r.Allocated < 2**r.Requested
 }
 
 // oneTensor returns why smaller buckets of a weight update change nothing, or "": the request is one tensor that exceeds a bucket already.

@@ -101,6 +101,12 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 			[]string{"log_probs_max_tokens_per_gpu down"},
 		},
 		{
+			"a loss that keeps nothing yet is not recomputed", as(run("slime", "use_dynamic_batch_size", "True", "max_tokens_per_gpu", "9216", "context_parallel_size", "1"), "megatron", "", "Qwen/Qwen3-4B-Base"),
+			idle(sure(gpu("forward", 58.15, 47.69, 139.81, loss)), 82.55, 2.06),
+			[]string{"max_tokens_per_gpu = 6144"},
+			[]string{"recompute_loss_function set"},
+		},
+		{
 			"Unsloth raises the batch to the group", of("unsloth", run("trl", "Batch size per device", "32", batch, "1", "num_generations", "32")), step(),
 			[]string{"unsloth_grpo_mini_batch = 1"},
 			[]string{batch + " down"},
