@@ -78,6 +78,7 @@ func withoutStoredType(run *classifier.Run) *classifier.Run {
 func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	run = withoutStoredType(asOf(run, &in.Root))
 	ctx := &Context{run: run, incident: in, root: &in.Root, settings: newSettings(run.Config), resource: cmp.Or(in.Resource, in.Kind.Resource())}
+	ctx.settings.block = ctx.settings.blockOf(in.Root.Process)
 	ctx.run = withBackend(ctx)
 	ctx.text = evidenceText(in)
 	ctx.run = withEngine(ctx)

@@ -18,7 +18,10 @@ func (ctx *Context) passesThrough(parts ...string) bool {
 
 // role reports whose pass failed if several models share a worker: actor, critic, ref or reward.
 func role(ctx *Context, word string) verdict {
-	have := ""
+	have := roleOf(ctx.settings.block)
+	if have == "" && ctx.run.Application == "roll" {
+		return verdict{} // its roles run the same functions
+	}
 	for t, n := ctx.root.Trace, 0; t != nil && n < 4 && have == ""; t, n = t.Cause, n+1 {
 		if t.Origin != nil {
 			have = roleOf(t.Origin.Method)
@@ -33,15 +36,16 @@ func role(ctx *Context, word string) verdict {
 	return verdict{truthOf(have == word), "it was the " + have + " that failed"}
 }
 
-// roles lists the models of a worker with parts of functions that only they run. The first match counts.
+// roles lists the models of a worker with parts of functions that only they run, and their blocks in ROLL's configuration. The first
+// match counts.
 var roles = []struct {
 	name      string
 	functions []string
 }{
-	{"critic", []string{"update_critic", "compute_values", "critic_"}},
-	{"ref", []string{"ref_log_prob"}},
+	{"critic", []string{"update_critic", "compute_values", "critic_", "critic."}},
+	{"ref", []string{"ref_log_prob", "reference."}},
 	{"reward", []string{"compute_rm_score", "update_rm"}},
-	{"actor", []string{"update_actor", "update_policy", "compute_log_prob", "train_actor"}},
+	{"actor", []string{"update_actor", "update_policy", "compute_log_prob", "train_actor", "actor_train."}},
 }
 
 func roleOf(function string) string {

@@ -125,6 +125,8 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 		"roll": { // roll/utils/sequence_packing.py
 			{phases: training, when: []string{"actor_train.use_sequence_packing=true"}, budget: "actor_train.sequence_packing_args.max_packed_sequence_length_train", lengths: rollLengths},
 			{phases: []string{"logprob"}, when: []string{"reference.use_sequence_packing=true"}, budget: "reference.sequence_packing_args.max_packed_sequence_length_forward", lengths: rollLengths},
+			{phases: []string{"logprob"}, when: []string{"role:ref"}, unless: []string{"reference.use_dynamic_batching_in_infer=true"}, samples: "reference.infer_batch_size", lengths: rollLengths, parts: []string{"reference.strategy_args.strategy_config.context_parallel_size"}},
+			{phases: []string{"logprob"}, when: []string{"role:actor"}, unless: []string{"role:ref", "actor_train.use_dynamic_batching_in_infer=true", "actor_train.use_sequence_packing=true"}, samples: "actor_train.infer_batch_size", lengths: rollLengths, parts: []string{"actor_train.strategy_args.strategy_config.context_parallel_size"}},
 		},
 		"megatron": {{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}}},
 		"torch": {

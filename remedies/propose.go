@@ -87,7 +87,22 @@ func propose(ctx *Context, names *naming, it *Item) []change {
 			out = append(out, c)
 		}
 	}
-	return alike(out)
+	return alike(ofFailed(ctx, out))
+}
+
+// ofFailed leaves out the changes for other processes if the failed one has a block of the configuration with the same setting.
+func ofFailed(ctx *Context, changes []change) []change {
+	for _, own := range changes {
+		name, in := strings.CutPrefix(plain(own.Key), ctx.settings.block)
+		if !in || ctx.settings.block == "" {
+			continue
+		}
+		changes = slices.DeleteFunc(slices.Clone(changes), func(c change) bool {
+			key := plain(c.Key)
+			return !ctx.settings.failed(key) && endsIn(key, name)
+		})
+	}
+	return changes
 }
 
 // alike writes what a guide has as flags as the log writes another setting of the same item: with the path before it.

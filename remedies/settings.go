@@ -31,6 +31,7 @@ const (
 // its last parts, as a flag with dashes, as a Hydra override with a plus sign.
 type settings struct {
 	byLast map[string][]entry // by the last part of the path
+	block  string             // the failed process's part of the configuration, with a dot; empty if it has none of its own
 }
 
 type entry struct {
@@ -57,7 +58,7 @@ func newSettings(config map[string]classifier.Value) *settings {
 
 // with returns the settings with other values of some keys.
 func (s *settings) with(config map[string]classifier.Value) *settings {
-	out := &settings{byLast: maps.Clone(s.byLast)}
+	out := &settings{byLast: maps.Clone(s.byLast), block: s.block}
 	for last, changed := range newSettings(config).byLast {
 		kept := slices.DeleteFunc(slices.Clone(s.byLast[last]), func(e entry) bool {
 			_, other := config[e.key]
@@ -94,9 +95,31 @@ func isPlain(key string) bool {
 	return true
 }
 
+// nameOfWorker is the name of a Ray actor, after its class: ROLL (roll/distributed/executor/cluster.py) calls the workers of each role
+// as the role's block of the configuration, with a number and, since 0.3, their GPUs.
+var nameOfWorker = lazyre.New(`\((\w{1,40})-\d{1,6}(?:-G[\d,]{1,60})?\)$`)
+
+// blockOf returns the block of the configuration from which a process has its settings, or "" if its name is none.
+func (s *settings) blockOf(process string) string {
+	m := nameOfWorker().FindStringSubmatch(process)
+	if m == nil {
+		return ""
+	}
+	block := plain(m[1]) + "."
+	for _, entries := range s.byLast {
+		if slices.ContainsFunc(entries, func(e entry) bool { return strings.HasPrefix(e.plain, block) }) {
+			return block
+		}
+	}
+	return ""
+}
+
+// failed reports whether a plain key is in the failed process's block.
+func (s *settings) failed(key string) bool { return s.block != "" && strings.HasPrefix(key, s.block) }
+
 // find returns the setting that matches a name best. A name that begins with an asterisk matches any setting that ends in it:
 // "*batch_size" also matches "embedding_batch_size". A log's key with only the last parts of the name counts if these are two
-// or more, or if alone is true: the caller knows that no other parameter ends in the same word.
+// or more, or if alone is true: the caller knows that no other parameter ends in the same word. The failed process's block comes first.
 func (s *settings) find(name string, alone bool) (setting, bool) {
 	if end, any := strings.CutPrefix(name, "*"); any {
 		return s.ending(end)
@@ -106,7 +129,8 @@ func (s *settings) find(name string, alone bool) (setting, bool) {
 	at := ""
 	for _, e := range s.byLast[name[strings.LastIndexByte(name, '.')+1:]] {
 		r := fit(name, e.plain, alone)
-		if r > best.rank || r == best.rank && r > 0 && better(&e, &best, at) {
+		now, before := s.failed(e.plain), s.failed(at)
+		if r > best.rank || r == best.rank && r > 0 && (now && !before || now == before && better(&e, &best, at)) {
 			best, at = setting{key: e.key, value: e.value, rank: r}, e.plain
 		}
 	}
