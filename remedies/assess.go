@@ -152,6 +152,9 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if len(changes) == 0 && len(it.Parameters) > 0 && programOf(ctx.run).ID == "verl" && finetunes(ctx) {
 		return "no setting of fine-tuning"
 	}
+	if len(changes) == 0 && len(it.Parameters) > 0 && ctx.is("serves") {
+		return "trl vllm-serve has no flag for it"
+	}
 	if done := satisfied(changes); len(done) > 0 && len(done) == len(changes) {
 		return strings.Join(done, "; ")
 	}

@@ -42,12 +42,18 @@ var engineFlags = map[string]engineForm{
 	}, // config/config.py
 }
 
+// served is the form of the flags of trl vllm-serve, which has a few of the engine's (trl/scripts/vllm_serve.py of TRL 0.17 to 1.9).
+var served = engineForm{joint: "_", syntax: "flag", own: "--", names: []string{"tensor_parallel_size", "gpu_memory_utilization", "max_model_len", "enforce_eager"}}
+
 // inProgramsWords rewrites changes from an engine's guide in the form of the program that runs the engine, and leaves out those
 // without such a form.
 func inProgramsWords(ctx *Context, guide string, changes []change) []change {
 	program, engine := programOf(ctx.run), classifier.FrameworkByID(guide)
 	changes = asNamedConfig(ctx, changes)
 	words, known := engineFlags[program.ID]
+	if ctx.is("serves") {
+		words = served
+	}
 	words.prefix = strings.Replace(words.prefix, "{engine}", guide, 1)
 	if args, ok := ctx.settings.find("model_args", true); ok && engine.Is(classifier.Engine) && ctx.settings.has("tasks") {
 		return asModelArgs(args.key, changes)

@@ -51,6 +51,7 @@ func TestASettingIsWrittenAsTheProgramTakesIt(t *testing.T) {
 		"a flag that all arguments lack":      {printed(70), capture, []string{"--enforce-eager"}, []string{"--cudagraph-capture-sizes"}},
 		"a flag that some arguments lack":     {printed(20), capture, []string{"--cudagraph-capture-sizes"}, nil},
 		"lm-eval has a list of arguments":     {as(run("vllm", "model_args", "pretrained=m", "tasks", "mmlu"), "", "vllm", ""), capture, []string{"gpu_memory_utilization", "enforce_eager"}, []string{"--gpu-memory-utilization", "--enforce-eager"}},
+		"TRL's server has a few flags":        {as(run("trl", "--model", "Qwen/Qwen3-32B", "--gpu_memory_utilization", "0.97"), "", "vllm", ""), capture, []string{"--gpu_memory_utilization", "--enforce_eager"}, []string{"vllm_gpu_memory_utilization", "--max-num-seqs", "--cudagraph-capture-sizes"}},
 		"a script gives vLLM arguments":       {as(run("vllm"), "", "vllm", ""), full("init", "/w/infer.py|<module>|llm = LLM(", "/x/vllm/entrypoints/llm.py|__init__|", "/x/vllm/worker/worker.py|determine_num_available_blocks|", profile), []string{"max_model_len"}, []string{"--max-model-len"}},
 		"TabbyAPI has a cache_mode":           {of("exllama", run("torch")), full("init", "/w/tabbyAPI/backends/exllamav2/model.py|load|", exllama), []string{"cache_mode"}, []string{"ExLlamaV2Cache_Q4"}},
 		"a script of ExLlama chooses a class": {of("exllama", run("torch")), full("init", "/w/chat.py|<module>|", exllama), []string{"ExLlamaV2Cache_Q4"}, []string{"cache_mode"}},

@@ -139,6 +139,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return read(ctx, "ggml.image", "it failed while an image was encoded")
 		}},
 		"beside_server": {"a server was started apart from the trainer", "no server was started apart from the trainer", besideServer},
+		"serves":        {"the engine is a server of TRL", "the engine is no server of TRL", serves},
 		"sixteen_bits":  {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
 		"engine_residue": {"what an engine leaves on the card when it sleeps grows", "what an engine leaves when it sleeps does not grow", func(ctx *Context, _ string) verdict {
 			grows := slices.ContainsFunc(ctx.run.Growth, func(t classifier.Trend) bool { return t.Name == "vllm.slept" || t.Name == "slime.memory" })

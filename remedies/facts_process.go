@@ -34,6 +34,13 @@ func besideServer(ctx *Context, _ string) verdict {
 	return verdict{yes, "a server was started apart from the trainer"}
 }
 
+// serves reports whether the engine that failed is the server that TRL starts apart from its trainer, with flags of its own.
+func serves(ctx *Context, _ string) verdict {
+	_, model := ctx.run.Config["--model"] // the trainer's is --model_name_or_path
+	is := programOf(ctx.run).ID == "trl" && ctx.is("engine_process") && (model || ctx.is("vllm_mode=server"))
+	return stated(is, "the engine is a server of its own", "the engine is no server of its own")
+}
+
 // oneHolder reports whether one process held most of the host memory, so several copies are not what filled it.
 func oneHolder(ctx *Context, _ string) verdict {
 	why := ctx.input().OneHolder()
