@@ -117,7 +117,7 @@ var levers = []lever{
 	{id: "warm-up", topics: []string{"warm-up"}},
 	{id: "nvlink-sharp", topics: []string{"nvlink-sharp"}, costs: "slower collectives"},
 	{id: "nccl", keys: []string{"nccl_"}, costs: "slower collectives"},
-	{id: "rank0-save", keys: []string{"statedictconfig"}},
+	{id: "rank0-save", topics: []string{"save-on-host"}, keys: []string{"statedictconfig"}},
 	{id: "sharded-save", topics: []string{"sharded-save"}, keys: []string{"state_dict_type", "gather_16bit_weights", "consolidated", "ckpt_format"}, costs: "checkpoints come in shards, to be merged later"},
 	{id: "own-copies", topics: []string{"own-copies"}, costs: "each rank holds the whole checkpoint in host memory"},
 	{id: "merge", topics: []string{"merge", "merge-host"}, keys: []string{"maximum_memory_usage"}, costs: "a slower merge"},
