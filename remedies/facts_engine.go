@@ -83,8 +83,14 @@ func kvSizing(ctx *Context, _ string) verdict {
 	return verdict{yes, "the engine has too little room for its KV cache: a smaller share makes that worse"}
 }
 
-// engineLeaks reports whether the run's vLLM keeps host memory of every rollout (vllm #15085; EasyR1 #158 and its README).
+// engineLeaks reports whether the run's vLLM keeps host memory of every rollout (vllm #15085; EasyR1 #158 and its README), or, as a
+// server, of prefixes that it caches (#28726, #44175).
 func engineLeaks(ctx *Context, _ string) verdict {
+	if in, ok := versionIn(ctx.run.EngineVersion, ">=0.11.1 <0.23"); ctx.run.Framework == "vllm" && ok && in {
+		_, caches := ctx.settings.flag("enable_prefix_caching")
+		_, off := ctx.settings.flag("no_enable_prefix_caching")
+		return stated(caches != no && off != yes, "vLLM "+ctx.run.EngineVersion+" keeps some host memory of prefixes that it caches", "no prefix is cached")
+	}
 	if in, ok := versionIn(ctx.run.EngineVersion, ">=0.8.0 <0.8.3"); ctx.run.Engine == "vllm" && ok && in {
 		return verdict{yes, "vLLM " + ctx.run.EngineVersion + " keeps some host memory of every rollout"}
 	}

@@ -187,6 +187,7 @@ var host = []hypothesis{
 			{sign + 2*hint, Outgrown},
 			{sign + hint, KeepsPredictions},
 			{sign, when("this version of the engine never frees some host memory", func(in *Input) bool { return in.LeakyEngine && in.stepped() })},
+			{sign + 2*hint, coreGrows},
 		},
 		excludes: []clue{when("a process that prepares data was killed", func(in *Input) bool { return in.DataWorkers }), driverHolds},
 		figure: func(in *Input) (string, *int64) {
@@ -196,7 +197,7 @@ var host = []hypothesis{
 			if why := Outgrown(in); why != "" {
 				return why + ", so something is never freed", nil
 			}
-			if why := KeepsPredictions(in); why != "" {
+			if why := cmp.Or(KeepsPredictions(in), coreGrows(in)); why != "" {
 				return why, nil
 			}
 			return "memory grows from step to step", nil
@@ -243,6 +244,14 @@ var host = []hypothesis{
 			return notShown + "filled the " + classifier.GiB(*in.HostLimit), in.HostLimit
 		},
 	},
+}
+
+// coreGrows says that the core process of a server filled host memory, in a version of the engine whose core grows as it serves.
+func coreGrows(in *Input) string {
+	if h := in.largest(); !in.LeakyEngine || in.Phase == "init" || !strings.Contains(strings.ToLower(h.Name), "enginecor") {
+		return ""
+	}
+	return in.OneHolder() + ", and in this version of vLLM it grows as prefixes are cached"
 }
 
 // BroadcastsState reports that ranks receive each whole tensor of a checkpoint on their cards and then keep their shards of it.
