@@ -235,6 +235,13 @@ var programs = []Program{
 		Packages: []Package{{"lmdeploy", []string{"pytorch", "vl", "serve", "turbomind", "cli", "pipeline.py", "api.py", "lite"}}},
 		Loggers:  []string{"lmdeploy"},
 	},
+	{ID: "llmcompressor", Name: "LLM Compressor", Roles: Application, Guide: "calibration", Packages: []Package{{"llmcompressor", []string{"entrypoints", "pipelines", "modifiers", "transformers"}}}},
+	{ID: "autoawq", Name: "AutoAWQ", Roles: Application, Guide: "calibration", Packages: []Package{{"awq", []string{"quantize"}}}},
+	{ID: "autogptq", Name: "AutoGPTQ", Roles: Application, Guide: "calibration", Packages: []Package{{"auto_gptq", []string{"modeling", "quantization"}}}},
+	{ID: "gptqmodel", Name: "GPTQModel", Roles: Application, Guide: "calibration", Packages: []Package{{"gptqmodel", []string{"looper", "models", "quantization"}}}},
+	{ID: "optimum", Name: "Optimum", Roles: Application, Guide: "calibration", Packages: []Package{{"optimum", []string{"gptq"}}}},
+	{ID: "autoround", Name: "AutoRound", Roles: Application, Guide: "calibration", Packages: []Package{{"auto_round", []string{"algorithms", "autoround.py", "calibration", "compressors", "mllm"}}}},
+	{ID: "modelopt", Name: "Model Optimizer", Roles: Application, Guide: "calibration", Packages: []Package{{"quantization", []string{"model_calib.py", "model_quant.py"}}}}, // modelopt/torch/quantization
 	{ID: "triton", Name: "Triton Inference Server", Roles: Application, Guide: "triton", NoTorch: true},
 	{
 		ID: "vllm", Name: "vLLM", Roles: Framework | Engine, Library: true, Guide: "vllm", Dialect: "flag",

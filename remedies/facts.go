@@ -305,10 +305,14 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"swift2": {"ms-swift before 3.0", "not ms-swift before 3.0", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.passesThrough("/swift/llm/sft.py", "/swift/llm/rlhf.py")), "ms-swift before 3.0 reads the environment"}
 		}},
-		"own_exllama":     {"a script loads the model itself", "a server loads the model", ownExllama},
-		"own_model":       {"a model that no library of transformers loads", "a model that transformers loads", ownModel},
-		"several_ranks":   {"several ranks work together", "one process works alone", severalRanks},
-		"quantizes":       {"weights are quantized while they are loaded", "no weights are quantized while they are loaded", quantizesNow},
+		"own_exllama":   {"a script loads the model itself", "a server loads the model", ownExllama},
+		"own_model":     {"a model that no library of transformers loads", "a model that transformers loads", ownModel},
+		"several_ranks": {"several ranks work together", "one process works alone", severalRanks},
+		"quantizes":     {"weights are quantized while they are loaded", "no weights are quantized while they are loaded", quantizesNow},
+		"calibrates": {"a quantizer was calibrating", "no quantizer was calibrating", func(ctx *Context, _ string) verdict {
+			p := programOf(ctx.run)
+			return verdict{truthOf(p.Guide == "calibration" && slices.Contains([]string{"forward", "backward", "data"}, ctx.phase)), p.Name + " was calibrating"}
+		}},
 		"own_tasks":       {"tasks of a program's own", "the tasks of a framework", ownTasks},
 		"profile_run":     {"an engine failed in the run that measures its activations", "not in an engine's profiling run", profileRun},
 		"one_image":       {"vLLM's V0 plans for one image per prompt unless a setting allows more", "several images per prompt are planned for", oneImage},

@@ -19,6 +19,8 @@ type lever struct {
 var levers = []lever{
 	{id: "micro-batch", topics: []string{"micro-batch", "logprob-batch"}, keys: []string{"microbatch", "micro_batch", "local_batch_size", "per_device_train_batch", "micro_train_batch", "micro_rollout_batch", "logprob_batch_size", "train_batch_size_per_gpu"}, way: "down", costs: "more passes per step; for the same result, raise gradient accumulation by the same factor"},
 	{id: "pieces", topics: []string{"pieces"}, costs: "more passes"},
+	{id: "calibration-samples", topics: []string{"calibration-samples"}, costs: "some quality: the calibration sees less"},
+	{id: "calibration-cache", topics: []string{"calibration-cache", "calibration-hessians", "calibration-layers", "calibration-disk"}, costs: "slower: more is copied between card and host"},
 	{id: "group", topics: []string{"group"}, way: "down", trains: true},
 	{id: "eval-logits", keys: []string{"preprocess_logits_for_metrics", "prediction_loss_only", "gather_for_metrics", "=append"}},
 	{id: "eval-batch", topics: []string{"eval-batch"}, keys: []string{"eval_batch_size", "eval_accumulation"}, costs: "slower evaluation"},
@@ -244,6 +246,9 @@ var attacksThere = []attack{
 	{"nccl_no_margin", "free_cache_engine=False", append([]string{"sleep"}, attacks["nccl_no_margin"]...)},
 	{"logits", "framework:prime_rl", append([]string{"fused-loss"}, attacks["logits"]...)},          // a smaller micro-batch cuts its samples
 	{"logits", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["logits"]...)}, // the generator's cache stays
+	{"activations", "calibrates", []string{"calibration-cache", "pieces", "calibration-samples", "length", "param-offload"}},
+	{"states_too_big", "calibrates", []string{"param-offload", "calibration-cache", "pieces", "calibration-samples"}},
+	{"host_offload", "calibrates", []string{"calibration-samples", "calibration-cache", "host-limit", "length", "host-node"}},
 	{"activations", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["activations"]...)},
 	{"optimizer_first_step", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["optimizer_first_step"]...)},
 	{"logits", "set:image_max_pixels", append([]string{"engine-multimodal"}, attacks["logits"]...)}, // an image becomes tokens of the sequence

@@ -32,6 +32,9 @@ func guideOf(ctx *Context) *Guide {
 		}
 		return guide(cmp.Or(programOf(ctx.run).Guide, "card"))
 	}
+	if programOf(ctx.run).Guide == "calibration" && !ctx.is("calibrates") && ctx.resource == "gpu" {
+		return guide("torch") // quantizers also load and run what they made
+	}
 	return guide(cmp.Or(programOf(ctx.run).Guide, "torch"))
 }
 

@@ -210,7 +210,7 @@ func sound(t *testing.T, g *Guide, in *classifier.Incident, m *Remedy) {
 func TestAdviceTakenComesToAnEnd(t *testing.T) {
 	t.Parallel()
 	const rounds = 120 // a third less each time takes 102 from the largest number that is read
-	rng := rand.New(rand.NewPCG(21, 22))
+	rng := rand.New(rand.NewPCG(21, 23))
 	all := Guides()
 	taken := 0
 	for range tries(300) {

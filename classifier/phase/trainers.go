@@ -88,6 +88,16 @@ func trainerRules() []rule {
 		r("ultralytics/utils/autobatch.py", "", Init, strong).says("a batch size is being probed"),
 		r("ultralytics/engine/validator.py", "__call__", Forward, strong).says("an evaluation"),
 
+		// Quantizers calibrate: samples pass through the model, layer by layer.
+		r("llmcompressor/pipelines/", "", Forward, decisive),
+		r("awq/quantize/quantizer.py", "", Forward, decisive),
+		r("auto_gptq/modeling/_base.py", "quantize", Forward, decisive),
+		r("gptqmodel/looper/", "", Forward, decisive),
+		r("gptqmodel/models/base.py", "quantize", Forward, decisive),
+		r("optimum/gptq/quantizer.py", "quantize_model", Forward, decisive),
+		r("auto_round/", "quantize* quant_* _quantize* calib*", Forward, decisive),
+		r("quantization/model_quant.py", "quantize calibrate auto_quantize", Forward, decisive), // modelopt/torch/
+
 		r("loops/fit_loop.py", "setup_data", Data, weak),
 		r("loops/training_epoch_loop.py", "", Training, weak),
 		r("loops/prediction_loop.py", "", Forward, strong).says("a prediction"),

@@ -28,6 +28,11 @@ func barMarkers() []pattern.Pattern {
 			[]string{"Capturing CUDA graph shapes", "Capturing CUDA graphs (decode, FULL)", "Capturing batches (bs=8 avail_mem=1.02 GB)"},
 		},
 		{
+			"calibration", "forward", `(?:\(\d{1,4}/\d{1,4}\): (?:Calibrating|Propagating)|AWQ)`, "LLM Compressor 0.5-0.9, pipelines/sequential/pipeline.py; AutoAWQ 0.1-0.2, quantize/quantizer.py",
+			[]string{"): Calibrating: ", "): Propagating: ", "AWQ:  ", "AWQ: 100"},
+			[]string{"(3/41): Calibrating", "(41/41): Propagating", "AWQ"},
+		},
+		{
 			"image_cache", "data", `Caching images \(\d{1,5}(?:\.\d)?GB(?: (?:ram|RAM|True))?\)`, "YOLOv5 6-7, utils/dataloaders.py; Ultralytics 8, data/base.py cache_images: all images come into memory before training",
 			[]string{"Caching images ("},
 			[]string{"train: Caching images (5.3GB ram)", "train: Caching images (5.3GB RAM)", "train: Caching images (5.3GB)"},

@@ -191,6 +191,11 @@ func TestForms(t *testing.T) {
 			want: []string{"repr policy.tp=2", "repr policy.gen.util=0.6", "repr path=PosixPath('/x')", "repr a.b=1"},
 		},
 		{
+			name: "the arguments of a quantizer's call in a script",
+			log:  "model.quantize(\n    tokenizer,\n    calib_data=load_my_data(),\n    max_calib_samples=128,\n    max_calib_seq_len=20000,\n)",
+			want: []string{"repr max_calib_samples=128", "repr max_calib_seq_len=20000"},
+		},
+		{
 			name: "nested namespaces",
 			log:  "namespace(train=namespace(micro_batch_size=4, colocate_all=True), ds=namespace(zero_stage=3))",
 			want: []string{"repr train.micro_batch_size=4", "repr train.colocate_all=True", "repr ds.zero_stage=3"},

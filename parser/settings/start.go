@@ -63,8 +63,9 @@ func (r *Reader) startRepr(text []byte) bool {
 			return false // a row of a table, of several pairs
 		}
 		d := newLiteral(Repr, ')')
-		d.root = at - len(nameBefore(text[:at]))
-		d.code = assignedDict(text[:d.root])
+		name := nameBefore(text[:at])
+		d.root = at - len(name)
+		d.code = assignedDict(text[:d.root]) || quantizerCalls[lastPart(name)]
 		i = d.consume(r, text, at+1)
 		found = true
 		if r.keepOpen(d, text, "(,{[") {
@@ -183,11 +184,16 @@ func nameBefore(s []byte) []byte {
 	return s[i:]
 }
 
+// quantizerCalls are functions whose arguments configure a calibration, in scripts that a log shows: AutoAWQ's, AutoGPTQ's and
+// GPTQModel's model.quantize, and LLM Compressor's oneshot.
+var quantizerCalls = set("quantize oneshot")
+
+// lastPart returns a name without the modules or objects before it.
+func lastPart(name []byte) string { return string(name[bytes.LastIndexByte(name, '.')+1:]) }
+
 func reprName(name []byte) bool {
-	if i := bytes.LastIndexByte(name, '.'); i >= 0 {
-		name = name[i+1:]
-	}
-	if string(name) == "namespace" {
+	name = name[bytes.LastIndexByte(name, '.')+1:]
+	if string(name) == "namespace" || quantizerCalls[string(name)] {
 		return true
 	}
 	if len(name) == 0 || len(name) > 80 || !ascii.IsUpper(name[0]) {

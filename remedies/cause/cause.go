@@ -69,12 +69,14 @@ type Input struct {
 	LessThanDesired, NoRoomForCache, CacheRan bool
 	CacheTaken                                bool // the engine said that its cache is there
 	GraphCapture, Profiling, BeforeCache      bool
-	Sampler, Serving, Picture                 bool // Picture: it failed while one was encoded
-	Draft                                     bool // what failed is a draft model's
-	CachedDataset                             bool // MONAI keeps every sample in host memory
-	MakesDecoder                              bool // TensorRT-LLM's, before its cache
-	RequestRows                               bool // SGLang's table of the requests' tokens failed
-	EncoderBatch                              bool // it failed in an encoder that works on one input for each sequence
+	Sampler, Serving, Picture                 bool  // Picture: it failed while one was encoded
+	Draft                                     bool  // what failed is a draft model's
+	CachedDataset                             bool  // MONAI keeps every sample in host memory
+	MakesDecoder                              bool  // TensorRT-LLM's, before its cache
+	RequestRows                               bool  // SGLang's table of the requests' tokens failed
+	EncoderBatch                              bool  // it failed in an encoder that works on one input for each sequence
+	Calibrates                                bool  // it failed in the calibration of a quantizer
+	Hidden                                    int64 // size of the model, 0 when unknown
 	Quantized, Adapters                       bool
 	LimitReached, RayMonitor, DataWorkers     bool
 	Build                                     string // that a compiler was killed; empty where none was

@@ -135,6 +135,7 @@ var host = []hypothesis{
 			}, (*Input).host)},
 			{proof, both(frames(8, "the stack ends in an optimizer that keeps its states in host memory", cpuOptimizers...), (*Input).host)},
 			{hint, both(saw("pinned host memory was requested", "host.npu_pinned", "tms.cpu_backup"), (*Input).host)},
+			{2 * proof, both(calibrates, (*Input).host)},
 			{2 * proof, hierarchicalCache},
 			{2 * proof, swapSpace},
 			{proof, swapsBlocks},
@@ -145,6 +146,9 @@ var host = []hypothesis{
 		},
 		excludes: []clue{driverHolds}, // workers keep what is offloaded
 		figure: func(in *Input) (string, *int64) {
+			if in.Calibrates {
+				return in.calibration("in host memory")
+			}
 			if swapSpace(in) != "" {
 				if in.GPUs > 1 {
 					return "the swap space of all GPUs adds up to more than the host has", nil

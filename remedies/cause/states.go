@@ -171,6 +171,9 @@ func statesFigure(in *Input) (string, *int64) {
 	if in.Phase == "init" && len(in.Request) > 0 && in.Request[0].Met && in.Place == memory.Optimizer {
 		return "the optimizer's copy of the weights: " + trimmed(in.Request[0].Text), in.Requested
 	}
+	if why := wholeBeside(in); why != "" {
+		return why, nil
+	}
 	if in.OwnCache {
 		return "the key-value cache, with room for the most and the longest sequences, does not fit next to the weights", nil
 	}

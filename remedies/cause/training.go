@@ -86,6 +86,7 @@ var training = []hypothesis{
 			{proof, statesExceedCard},
 			{3 * proof, statesFill},
 			{2 * proof, both(modelsBeside, (*Input).gpu)},
+			{4 * proof, wholeBeside},
 			{sign, both(when("it failed while the model was built or loaded", (*Input).loading), (*Input).gpu)},
 			{proof, saw("the buffer for the weights did not fit", "ggml.load")},
 			{sign, saw("what the model needs in all is not there", "ollama.no_room")},
@@ -271,6 +272,7 @@ var training = []hypothesis{
 			{hint, both(failedIn("it failed in a forward pass", "logprob"), (*Input).training)},
 			{proof, both(frames(4, "the stack ends in the key-value cache, which grows with every token", "transformers/cache_utils.py"), (*Input).trainerGPU)},
 			{sign, batchOfTensor},
+			{2*proof + hint, both(calibrates, (*Input).gpu)},
 			{sign, both(when("PyTorch's allocator failed in a served model", func(in *Input) bool {
 				return in.Application == "triton" && strings.Contains(in.Text, "by pytorch")
 			}), (*Input).gpu)},
@@ -296,6 +298,8 @@ var training = []hypothesis{
 		},
 		figure: func(in *Input) (string, *int64) {
 			switch {
+			case in.Calibrates:
+				return in.calibration("on the card")
 			case fullResolution(in) != "":
 				return plain("the VAE processes the whole image at full resolution")(in)
 			case in.Phase == "rollout":
