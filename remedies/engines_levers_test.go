@@ -322,7 +322,7 @@ func TestServersWithoutAGuide(t *testing.T) {
 	assert.NotContains(t, settingsChanged(list), "max_client_batch_size=16", "it limits a request, not what is computed at once")
 
 	list = For(incidentOf(t, whisper))
-	assert.Equal(t, "compute_type=int8_float16", firstChange(list))
+	assert.Equal(t, "compute_type=int8", firstChange(list))
 	for _, p := range list.Proposals {
 		assert.NotContains(t, p.Title, "train less", "nothing is trained")
 	}

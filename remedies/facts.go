@@ -313,6 +313,16 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			p := programOf(ctx.run)
 			return verdict{truthOf(p.Guide == "calibration" && slices.Contains([]string{"forward", "backward", "data"}, ctx.phase)), p.Name + " was calibrating"}
 		}},
+		"ctranslate2": {"the model runs in CTranslate2", "the model does not run in CTranslate2", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.passesThrough("/faster_whisper/", "/whisperx/asr.py", "/ctranslate2/")), "the model runs in CTranslate2"}
+		}},
+		"float32_type": {"CTranslate2 says that it computes in float32", "CTranslate2 does not say that it computes in float32", func(ctx *Context, _ string) verdict {
+			return read(ctx, "ctranslate2.float32", "CTranslate2 computes in float32")
+		}},
+		"one_segment": {"speech is decoded one segment at a time", "speech is not decoded one segment at a time", func(ctx *Context, _ string) verdict {
+			alone := ctx.passesThrough("/faster_whisper/", "/whisper/transcribe.py") && ctx.stackContains(20, "generate_segments", "generate_with_fallback", "decode_with_fallback")
+			return verdict{truthOf(alone), "speech is decoded one segment at a time"}
+		}},
 		"own_tasks":       {"tasks of a program's own", "the tasks of a framework", ownTasks},
 		"profile_run":     {"an engine failed in the run that measures its activations", "not in an engine's profiling run", profileRun},
 		"one_image":       {"vLLM's V0 plans for one image per prompt unless a setting allows more", "several images per prompt are planned for", oneImage},

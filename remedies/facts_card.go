@@ -47,7 +47,7 @@ func otherAllocator(ctx *Context, _ string) verdict {
 	if p.NoTorch {
 		return verdict{yes, p.Name + " has its own allocator"}
 	}
-	if ctx.incident.Kind == parser.GPUDriverOOM && ctx.passesThrough("/faster_whisper/") {
+	if ctx.incident.Kind == parser.GPUDriverOOM && ctx.is("ctranslate2") {
 		return verdict{yes, "CTranslate2 has its own allocator"}
 	}
 	said := slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(ctx.root.Pattern, prefix) })

@@ -214,7 +214,7 @@ func keepsOutputs(ctx *Context, _ string) verdict {
 }
 
 // libraries are parts of the paths of models that a script did not write itself.
-var libraries = []string{"-packages/", "transformers_modules", "/transformers/", "/diffusers/", "modeling_"}
+var libraries = []string{"-packages/", "transformers_modules", "/transformers/", "/diffusers/", "/nemo/collections/", "modeling_"}
 
 // ownLayers reports whether the innermost frame that is not PyTorch's belongs to no installed package.
 func ownLayers(ctx *Context, _ string) verdict {

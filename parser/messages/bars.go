@@ -75,6 +75,11 @@ func barMarkers() []pattern.Pattern {
 		}},
 		NoMatch: []string{"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:230] Shuffle buffer filled."},
 	}, pattern.Pattern{
+		Name: "ctranslate2.float32", Literals: []string{"Selected compute type: float32", "converted to use the float32"}, Expr: `\bSelected compute type: float32\b|\bconverted to use the float32 compute type\b`,
+		Gauge: true, Source: "CTranslate2 3-4, src/models/model.cc: the weights have four bytes each on the device",
+		Match: lines("[info]  - Selected compute type: float32",
+			"[warning] The compute type inferred from the saved model is float16, but the target device or backend do not support efficient float16 computation. The model weights have been automatically converted to use the float32 compute type instead."),
+	}, pattern.Pattern{
 		Name:     "script.loss",
 		Literals: []string{" loss: ", " loss = ", " Loss: ", "train_loss", "train loss", "Train Loss", "ms, mfu "},
 		Expr: `(?i)^(?!.{0,200}\b(?:val(?:id(?:ation)?)?|eval|test)[_ /]?loss\b)(?!.{0,200}\d%\|)(?:.{0,60}[\s\[(|])?(?:global[_ ])?(?:step|iter|iteration|batch|update)s?[ \[:=#|]{1,4}\d{1,9}\b(?!%)` +

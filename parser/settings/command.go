@@ -18,7 +18,7 @@ var programs = set(`
 	composer colossalai areal trl openrlhf llama-server llama-cli trtllm-serve trtllm-build nemo lightning apptainer
 	singularity docker podman uv nnUNetv2_plan_and_preprocess nnUNetv2_preprocess nnUNetv2_train text-generation-launcher lmdeploy
 	llama-bench llama-run llama-mtmd-cli llama-embedding llama-perplexity llama-batched-bench llama-imatrix llamafile koboldcpp tritonserver
-	trtllm-bench lm_eval lm-eval lmms-eval evalscope opencompass whisper ollama ollama_llama_server megatron fairseq-train fairseq-hydra-train`)
+	trtllm-bench lm_eval lm-eval lmms-eval evalscope opencompass whisper whisperx insanely-fast-whisper whisper-ctranslate2 whisper-faster faster-whisper-xxl ollama ollama_llama_server megatron fairseq-train fairseq-hydra-train`)
 
 // wrappers may precede a program.
 var wrappers = set(`exec nohup time sudo env stdbuf numactl eval setsid command && then`)
@@ -77,6 +77,9 @@ func findCommand(s string) (string, bool) {
 		for word != "" && (word[0] == '\'' || word[0] == '"' || word[0] == '`' || word[0] == '(') {
 			word = word[1:]
 		}
+		if i := strings.IndexByte(word, '>'); i > 2 && word[1:3] == `:\` { // Windows' prompt
+			word = word[i+1:]
+		}
 		if (program(word) && !isMentioned(word, s[end:]) || prompted(s[:start], word, s[end:])) && atCommand(s[:start]+s[start:end-len(word)]) && strings.ContainsAny(s[end:], `-=\`) {
 			rest := s[start:]
 			if from >= 0 {
@@ -112,9 +115,9 @@ func labelledFlags(s string) int {
 }
 
 func program(word string) bool {
-	base := baseOf(word)
+	base := strings.TrimSuffix(baseOf(word), ".exe")
 	if v, ok := strings.CutPrefix(base, "python"); ok {
-		return strings.Trim(v, "0123456789.") == "" || v == ".exe" || v == "w.exe"
+		return strings.Trim(v, "0123456789.") == "" || v == "w"
 	}
 	return programs[base] || (len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")))
 }

@@ -196,6 +196,11 @@ func TestForms(t *testing.T) {
 			want: []string{"repr max_calib_samples=128", "repr max_calib_seq_len=20000"},
 		},
 		{
+			name: "a command behind Windows' prompt",
+			log:  `D:\whisper>whisper-faster.exe "E:\rec\a.mkv" --model=large-v2 --beam_size=5`,
+			want: []string{"command --model=large-v2", "command --beam_size=5"},
+		},
+		{
 			name: "nested namespaces",
 			log:  "namespace(train=namespace(micro_batch_size=4, colocate_all=True), ds=namespace(zero_stage=3))",
 			want: []string{"repr train.micro_batch_size=4", "repr train.colocate_all=True", "repr ds.zero_stage=3"},

@@ -79,6 +79,7 @@ var engines = []hypothesis{
 			{2 * proof, both(when("the prompt tokens of one step did not fit", func(in *Input) bool { return strings.Contains(in.Text, "prefill tokens") }), (*Input).engineGPU)},
 			{proof, both(poolGrew, (*Input).gpu)},
 			{proof, temporary(false)},
+			{sign, both(when("it failed while speech was decoded", func(in *Input) bool { return in.Transcribes && in.Phase == "rollout" }), (*Input).gpu)},
 			{sign, both(func(in *Input) string { // Text Embeddings Inference
 				if n := in.number("max_batch_tokens"); n > 0 && in.number("max_client_batch_size") > 0 {
 					return "batches may have " + memory.Thousands(n) + " tokens (max_batch_tokens), and the warm-up has as many"
@@ -320,6 +321,18 @@ func (in *Input) engineGPU() bool { return in.gpu() && in.EngineFailed }
 
 func (in *Input) servingEngine() bool { return in.engineGPU() && in.Phase != "init" }
 
+// decoded says how much speech is decoded at a time, as far as the log has it.
+func (in *Input) decoded() string {
+	n, beams := in.number("batch_size"), in.number("beam_size")
+	switch {
+	case n > 1 && beams > 1:
+		return fmt.Sprintf(": %d segments at a time, with %d beams each", n, beams)
+	case n > 1:
+		return fmt.Sprintf(": %d segments at a time", n)
+	}
+	return ""
+}
+
 // stepPart names the part of an engine's step that did not fit, as far as it is known.
 func (in *Input) stepPart() string {
 	switch {
@@ -332,6 +345,8 @@ func (in *Input) stepPart() string {
 			return fmt.Sprintf("the encoder's activations do not fit: one input for each of up to %d sequences (max_num_seqs)", n)
 		}
 		return "the encoder's activations do not fit: one input for each sequence (max_num_seqs)"
+	case in.Transcribes:
+		return "what CTranslate2 needs to decode does not fit" + in.decoded()
 	case in.RequestRows:
 		return "the table of the requests' tokens does not fit: a row of the longest context for each request that may run"
 	case in.MakesDecoder:

@@ -16,6 +16,7 @@ var training = []hypothesis{
 		evidence: []weighed{
 			{proof, both(is(": four bytes a parameter", dtypeKeys, "float32", "fp32", "torch.float32", "float"), (*Input).loadingAnywhere)},
 			{proof, loadedTwice},
+			{proof, both(when("CTranslate2 computes in float32, with four bytes a parameter", func(in *Input) bool { return in.Transcribes && in.WideWeights }), (*Input).gpu)},
 			{sign + hint, both(loadsByDefault, (*Input).loadingAnywhere)},
 			{proof, widened},
 			{2 * proof, wideWeight},
@@ -25,7 +26,12 @@ var training = []hypothesis{
 			loadsNarrow,
 			when("verl keeps float32 weights on purpose: they are its optimizer's master copy", func(in *Input) bool { return in.Framework == "verl" }),
 		},
-		figure: weightsFigure(4, "weights in float32"),
+		figure: func(in *Input) (string, *int64) {
+			if in.Transcribes {
+				return "CTranslate2 holds the weights in float32, twice the size of the 16 bits in which models are saved", nil
+			}
+			return weightsFigure(4, "weights in float32")(in)
+		},
 	},
 	{
 		id: "not_sharded",
