@@ -7,6 +7,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 )
 
 // sleepAllocator reports whether the failing process uses an allocator with its own pool of virtual memory: vLLM's sleep mode,
@@ -219,11 +220,17 @@ func oneInput(ctx *Context, _ string) verdict {
 	return verdict{truthOf(ok && g.Fields["items"] == "1" && ctx.is("vision")), "one input of the encoder is not split over steps"}
 }
 
+// oneOfImages matches a limit of one image per prompt, in JSON, as a dict, and as vLLM wrote it before 0.8.5.
+var oneOfImages = lazyre.New(`\bimage['"]?\s{0,4}[:=]\s{0,4}1\b`)
+
 // oneImage reports whether vLLM's V0 failed, which plans for one image or video per prompt unless a setting allows more
 // (vllm/multimodal/registry.py, init_mm_limits_per_prompt). V1 plans for as many as the longest prompt has room for.
 func oneImage(ctx *Context, _ string) verdict {
 	if g, ok := lastReading(ctx.run, "vllm.encoder_cache"); ok && g.Fields["media"] == "image" && g.Fields["items"] == "1" {
 		return verdict{yes, "the engine plans for one image already"}
+	}
+	if f, ok := ctx.settings.find("limit_mm_per_prompt", true); ok && oneOfImages().MatchString(f.value.Value) || ctx.is("limit_mm_per_prompt.image=1") {
+		return verdict{yes, "one image per prompt is the limit already"}
 	}
 	if !ctx.passesThrough("/vllm/worker/") || ctx.is("set:limit_mm_per_prompt") || ctx.is("set:limit_mm_per_prompt.image") {
 		return verdict{}

@@ -272,7 +272,7 @@ var attacksThere = []attack{
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart"}},
 	{"leak_over_steps", "offload_optimizer=true", []string{"prompt-cache", "offload-off", "malloc", "restart"}}, // EasyR1
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
-	{"attention_scores", "vision", []string{"attention", "engine-pixels", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
+	{"attention_scores", "vision", []string{"attention", "engine-pixels", "share-down", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
 	{"engine_activation", "request_rows", []string{"engine-length", "engine-seqs"}},
 	{"engine_activation", "makes_decoder", []string{"engine-seqs", "engine-length", "engine-chunk"}},
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down"}}, // its rows are whole on each GPU, and the cache takes what more GPUs free
