@@ -69,7 +69,7 @@ var tables = [][]table{
 	{skyrlPatterns},
 	{fairseqRecoveries, trainerRecoveries, fairseqMarkers, huggingFaceMarkers, barMarkers},
 	deepspeedPatterns,
-	{megatronPatterns, openrlhfMarkers, nemoMarkers, primeRLMarkers, torchtitanPatterns, torchtunePatterns},
+	{megatronPatterns, openrlhfMarkers, nemoMarkers, primeRLMarkers, torchtitanPatterns, torchtunePatterns, rollMarkers},
 	{hydraCorePatterns},
 	launchPatterns,
 }
