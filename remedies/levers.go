@@ -319,7 +319,7 @@ var attacksThere = []attack{
 	{"host_load", "by_shell", append([]string{"submit"}, attacks["host_load"]...)},
 	{"loader_workers", "by_shell", append([]string{"submit"}, attacks["loader_workers"]...)},
 	{"limit_too_small", "evicted", []string{"pod-request", "host-node", "workers"}},
-	{"limit_too_small", "names:unable to allocate", []string{"sample-buffer", "array-file", "host-limit", "host-node"}},
+	{"limit_too_small", "names:unable to allocate", []string{"temp-file", "sample-buffer", "array-file", "host-limit", "host-node"}},
 	{"limit_too_small", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_offload", "framework:comfyui", []string{"pinning", "engine-quantization", "host-node", "host-limit"}},

@@ -168,6 +168,9 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		{"vLLM's swap space", "Initializing an LLM engine (v0.6.2) with config: model='/m', max_seq_len=4096\n" + stackOf("RuntimeError: CUDA error: out of memory", "vllm/worker/worker.py|initialize_cache|self._init_cache_engine()", "vllm/worker/cache_engine.py|_allocate_kv_cache|torch.zeros(kv_cache_shape,"), "host_offload", "--swap-space=1"},
 		{"finished prompts of llama.cpp", "srv        update:  - cache state: 10 prompts, 8011.100 MiB (limits: 8192.000 MiB, 65536 tokens, 9000000 est)\nKilled\n" + strings.ReplaceAll(kill, "62210344kB", "15210344kB"), "limit_too_small", "--cache-ram=0"},
 
+		{"a converter that holds all tensors", stackOf("numpy._core._exceptions._ArrayMemoryError: Unable to allocate 561. MiB for an array with shape (132, 2048, 2176) and data type uint8", "/home/u/llama.cpp/convert_hf_to_gguf.py|main|model_instance.write()", "/home/u/llama.cpp/gguf-py/gguf/gguf_writer.py|add_tensor|self.tensors[-1][name] = TensorInfo("), "limit_too_small", "--use-temp-file=True"},
+		{"a converter that can load tensors one by one", "$ python3 -m maxtext.checkpoint_conversion.to_maxtext --lazy_load_tensors=False\nLoading checkpoint shards:  90%|#########  | 27/30 [01:04<00:07, 2.40s/it]\nKilled\n" + kill, "host_load", "--lazy_load_tensors=True"},
+
 		// whose limit
 		{"a pod's volume for shared memory", "$ kubectl logs train-worker-0 -n ml\n" + bus, "shm", "dshm.emptyDir.medium=Memory"},
 		{"a container's shared memory", bus, "shm", "--shm-size=16g"},
