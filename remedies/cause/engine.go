@@ -321,6 +321,14 @@ func (in *Input) engineGPU() bool { return in.gpu() && in.EngineFailed }
 
 func (in *Input) servingEngine() bool { return in.engineGPU() && in.Phase != "init" }
 
+// wideFigure says what weights in float32 take.
+func wideFigure(in *Input) (string, *int64) {
+	if in.Transcribes {
+		return "CTranslate2 holds the weights in float32, twice the size of the 16 bits in which models are saved", nil
+	}
+	return weightsFigure(4, "weights in float32")(in)
+}
+
 // decoded says how much speech is decoded at a time, as far as the log has it.
 func (in *Input) decoded() string {
 	n, beams := in.number("batch_size"), in.number("beam_size")

@@ -26,12 +26,7 @@ var training = []hypothesis{
 			loadsNarrow,
 			when("verl keeps float32 weights on purpose: they are its optimizer's master copy", func(in *Input) bool { return in.Framework == "verl" }),
 		},
-		figure: func(in *Input) (string, *int64) {
-			if in.Transcribes {
-				return "CTranslate2 holds the weights in float32, twice the size of the 16 bits in which models are saved", nil
-			}
-			return weightsFigure(4, "weights in float32")(in)
-		},
+		figure: wideFigure,
 	},
 	{
 		id: "not_sharded",
