@@ -252,6 +252,7 @@ var attacksThere = []attack{
 	{"host_offload", "calibrates", []string{"calibration-samples", "calibration-cache", "host-limit", "length", "host-node"}},
 	{"activations", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["activations"]...)},
 	{"optimizer_first_step", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["optimizer_first_step"]...)},
+	{"logits", "joined_evaluation", []string{"eval-logits", "eval-batch"}},                          // their sum grows until the evaluation ends
 	{"logits", "set:image_max_pixels", append([]string{"engine-multimodal"}, attacks["logits"]...)}, // an image becomes tokens of the sequence
 	{"logits", "eval_batch", append([]string{"eval-batch"}, attacks["logits"]...)},
 	{"activations", "vae", []string{"no-grad", "tiles", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},

@@ -220,6 +220,11 @@ func TestFirstProposalOfACause(t *testing.T) {
 				r.Trace = frames("/x/site-packages/lightning/pytorch/strategies/fsdp.py|lightning_module_state_dict|", "/x/site-packages/torch/distributed/fsdp/_flat_param.py|unshard|")
 			}), "FSDPStrategy.state_dict_type",
 		},
+		{
+			"the logits of all batches of an evaluation are kept", of("llamafactory", run("torch", "image_max_pixels", "786432", "per_device_eval_batch_size", "2")), with(gpuOOM("forward"), func(r *classifier.Root) {
+				r.Trace = frames("/x/transformers/trainer.py|evaluation_loop|all_preds.add(logits)", "/x/transformers/trainer_pt_utils.py|nested_concat|return torch_pad_and_concatenate(")
+			}), "preprocess_logits_for_metrics",
+		},
 		{"a state dict is cloned on the card", run("torch", "fsdp", "full_shard auto_wrap"), with(gpuOOM("checkpoint"), clones), "FullStateDictConfig"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
