@@ -225,6 +225,7 @@ func TestFirstProposalOfACause(t *testing.T) {
 				r.Trace = frames("/x/transformers/trainer.py|evaluation_loop|all_preds.add(logits)", "/x/transformers/trainer_pt_utils.py|nested_concat|return torch_pad_and_concatenate(")
 			}), "preprocess_logits_for_metrics",
 		},
+		{"below ZeRO-3 every rank copies the model to save it", of("swift", run("torch", "--deepspeed", "zero2", "--train_type", "lora", "--per_device_train_batch_size", "1")), killed("checkpoint", "oom_kill event"), "--deepspeed"},
 		{"a state dict is cloned on the card", run("torch", "fsdp", "full_shard auto_wrap"), with(gpuOOM("checkpoint"), clones), "FullStateDictConfig"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
