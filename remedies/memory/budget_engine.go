@@ -136,8 +136,12 @@ func (e *estimate) vllmCache(weights float64, act span) {
 	e.add("kv_cache", PoolOutside, kv, "%s x %s - %s of weights - %s of activations and what else counts", GiB(e.CardBytes.Value), factor(e.share().Value), GiB(int64(weights)), GiB(int64(used.mid)))
 }
 
-// CacheBytesPerToken returns the bytes of a token in the KV cache of one rank of the engine.
+// CacheBytesPerToken returns the bytes of a token in the KV cache of one rank of the engine. It is unknown if the model may be one of
+// several: those of 7B parameters differ ninefold.
 func (s Setup) CacheBytesPerToken() (float64, bool) {
+	if len(s.Candidates) > 0 {
+		return 0, false
+	}
 	return kvBytesPerToken(s.Model, s.EngineTP.Or(1), s.EnginePP.Or(1), s.KVBytes.Or(2))
 }
 

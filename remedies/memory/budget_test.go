@@ -263,6 +263,9 @@ func TestAnEnginesCacheIsWhatItsShareLeaves(t *testing.T) {
 	assert.True(t, ok)
 	assert.Equal(t, int64(32768*2*4*128*28*2), need)
 	assert.Equal(t, "32,768 tokens x 57,344 bytes", how)
+	s.Candidates = EstimatedModels("some-7b-model")
+	_, _, ok = s.OneSequence()
+	assert.False(t, ok, "one of several models")
 }
 
 func TestVLLMCountsByVersion(t *testing.T) {
