@@ -58,6 +58,7 @@ type bound struct {
 	parts          []string // settings by which the tokens of a GPU are divided: context parallelism
 	turns          string   // a setting that bounds all turns of a sample together, where the lengths bound one turn
 	extra          int64    // tokens of a sample beyond the lengths
+	uncut          string   // a condition under which no setting limits a sample
 }
 
 var (
@@ -70,9 +71,10 @@ var (
 	training    = []string{"training", "forward", "backward", "optimizer"}
 	// The actor's own old log-probabilities follow the budget of training; other models have a separate one
 	// (remedies.md part 2.3; slime/utils/arguments.py).
+	// A sample of fine-tuning is as long as the data has it (slime/rollout/sft_rollout.py).
 	slimeBounds = []bound{
 		{phases: []string{"logprob"}, unless: []string{"not dynamic_batch"}, budget: "--log-probs-max-tokens-per-gpu", lengths: [][]string{{"rollout_max_prompt_len"}, {"rollout_max_response_len"}}, turns: "rollout_max_context_len", shares: true},
-		{unless: []string{"not dynamic_batch"}, shared: true, budget: "--max-tokens-per-gpu", lengths: [][]string{{"rollout_max_prompt_len"}, {"rollout_max_response_len"}}, turns: "rollout_max_context_len"},
+		{unless: []string{"not dynamic_batch"}, shared: true, uncut: "code:sft_loss", budget: "--max-tokens-per-gpu", lengths: [][]string{{"rollout_max_prompt_len"}, {"rollout_max_response_len"}}, turns: "rollout_max_context_len"},
 		{samples: "--micro-batch-size", lengths: [][]string{{"seq_length"}}, parts: []string{"context_parallel_size"}, when: []string{"not dynamic_batch"}},
 	}
 )
@@ -178,7 +180,7 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 		if !ok || n > mostTokens {
 			return nil
 		}
-		return &memory.Limit{Key: b.budget, Value: itoa(n), Tokens: n, Budget: true, Longest: longest, AtLeast: atLeast}
+		return &memory.Limit{Key: b.budget, Value: itoa(n), Tokens: n, Budget: true, Longest: longest, AtLeast: atLeast, Uncut: b.uncut != "" && ctx.is(b.uncut)}
 	}
 	n, ok := ctx.settings.integer(b.samples)
 	if !ok || longest <= 0 || n > mostTokens/longest {

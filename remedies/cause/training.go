@@ -343,7 +343,7 @@ func (in *Input) loadingAnywhere() bool { return in.loading() && (in.gpu() || in
 
 // oneSample reports whether the request has no more tokens than one sample may have.
 func (in *Input) oneSample() bool {
-	return in.Tokens != nil && in.Tokens.AtLeast > 0 && in.Request[0].High <= in.Tokens.AtLeast
+	return in.Tokens != nil && in.Tokens.OneSample(in.Request[0].High) != ""
 }
 
 // keepsOutputs reports that transformers' Trainer was evaluating and moves the logits of all batches to the host.

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -49,6 +50,18 @@ type Limit struct {
 	// AtLeast is Longest or, if a setting is missing, what the known ones allow one sample: the answer without the prompt.
 	// With several turns it is what they have together.
 	AtLeast int64
+	Uncut   bool // no setting limits a sample
+}
+
+// OneSample says why a micro-batch of more tokens than a budget can be one sample, or "".
+func (l *Limit) OneSample(tokens int64) string {
+	switch {
+	case l.Uncut:
+		return "a longer sample is neither cut nor split"
+	case l.AtLeast > 0 && tokens <= l.AtLeast:
+		return fmt.Sprintf("one sample alone may have %s tokens and is never split", Thousands(l.AtLeast))
+	}
+	return ""
 }
 
 // Request is a refused allocation and the known facts about the run.
@@ -287,12 +300,7 @@ func (r *Request) within(e *Explanation) bool {
 	if l.Budget && e.Low*100 > l.Tokens*overFull {
 		e.Over = true
 		e.OverWhy = fmt.Sprintf("the micro-batch had about %s tokens, %s times its limit %s = %s", Thousands(rough(e.Low, e.High)), times(e.Low, l.Tokens), l.Key, l.Value)
-		switch {
-		case l.AtLeast > 0 && e.High <= l.AtLeast:
-			e.OverWhy += fmt.Sprintf(": one sample alone may have %s and is never split", Thousands(l.AtLeast))
-		default:
-			e.OverWhy += ": the limit is not being applied"
-		}
+		e.OverWhy += ": " + cmp.Or(l.OneSample(e.High), "the limit is not being applied")
 	}
 	return true
 }
@@ -348,12 +356,7 @@ func (r *Request) tell(e *Explanation) string {
 	case e.Met:
 		s += fmt.Sprintf("; the most the settings allow (%s)", l.How)
 	case e.Over:
-		s += fmt.Sprintf(". That is %s times %s = %s: ", times(e.Low, l.Tokens), l.Key, l.Value)
-		if l.AtLeast > 0 && e.High <= l.AtLeast {
-			s += fmt.Sprintf("one sample alone can have %s tokens and is never split, so lowering the limit does not help", Thousands(l.AtLeast))
-		} else {
-			s += "the limit is not being applied, so lowering it does not help"
-		}
+		s += fmt.Sprintf(". That is %s times %s = %s: %s, so lowering it does not help", times(e.Low, l.Tokens), l.Key, l.Value, cmp.Or(l.OneSample(e.High), "the limit is not being applied"))
 	case l.Budget:
 		s += fmt.Sprintf(" (%s = %s)", l.Key, l.Value)
 	case e.Low > l.Tokens:

@@ -84,7 +84,16 @@ func TestLogitsAreToldByTokensTimesVocabulary(t *testing.T) {
 				r.Limit = &Limit{Key: "--max-tokens-per-gpu", Value: "8192", Tokens: 8192, Budget: true, Longest: 65536, AtLeast: 65536}
 			}),
 			"logits",
-			[]string{"one sample alone can have 65,536 tokens"},
+			[]string{"one sample alone may have 65,536 tokens"},
+			true,
+		},
+		"one sample that nothing limits": {
+			asked(34.53, func(r *Request) {
+				r.Place, r.Wide, r.Vocab = Logits, Yes, Figure{Value: 151936}
+				r.Limit = &Limit{Key: "--max-tokens-per-gpu", Value: "8192", Tokens: 8192, Budget: true, Uncut: true}
+			}),
+			"logits",
+			[]string{"a longer sample is neither cut nor split"},
 			true,
 		},
 		"elements of two bytes would be over, of four not": {
