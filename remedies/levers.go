@@ -27,6 +27,7 @@ var levers = []lever{
 	{id: "token-budget", topics: []string{"token-budget"}, keys: []string{"max_token_len", "max_tokens_per_gpu", "max_tokens_per_mb", "max_tokens_per_microbatch", "mb_tokens"}, way: "down", costs: "more passes per step", trains: true},
 	{id: "dynamic-batch", topics: []string{"dynamic-batch"}, way: "on", costs: "the number of samples per micro-batch varies", trains: true},
 	{id: "packing", keys: []string{"packing_samples", "=packing"}, way: "set", trains: true},
+	{id: "padding", keys: []string{"use_remove_padding"}, trains: true},
 	{id: "fused-layers", topics: []string{"fused-layers"}},
 	{id: "fused-loss", topics: []string{"fused-kernels", "fused-loss", "liger", "recompute-loss", "logprob-chunks"}, keys: []string{"use_liger", "liger_kernel", "fused_kernels", "cross_entropy_loss_fusion", "cross_entropy_fusion", "loss_chunk", "cut_cross_entropy", "fused_linear", "lm_head_chunk"}, trains: true},
 	{id: "entropy", topics: []string{"entropy-chunks"}, keys: []string{"entropy_"}, trains: true},
@@ -163,10 +164,10 @@ var attacks = map[string][]string{
 	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
 	"not_sharded":            {"launcher", "spread", "shard", "lazy-load", "optimizer-offload", "freeze", "more-gpus", "train-tp", "train-pp", "param-offload"},
 	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "shard", "freeze", "param-offload", "sub-group", "more-gpus", "apart", "train-tp", "train-pp", "adapters", "fsdp2"},
-	"activations":            {"no-grad", "pipeline-schedule", "recompute", "prealloc", "cache-offload", "pieces", "micro-batch", "token-budget", "dynamic-batch", "group", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "packing", "attention", "train-tp", "frames", "image-size", "freeze", "length"},
+	"activations":            {"no-grad", "pipeline-schedule", "recompute", "prealloc", "cache-offload", "pieces", "micro-batch", "token-budget", "dynamic-batch", "group", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "packing", "padding", "attention", "train-tp", "frames", "image-size", "freeze", "length"},
 	"attention_scores":       {"attention", "engine-multimodal", "recompute", "micro-batch", "sequence-parallel", "engine-chunk", "length"},
-	"logits":                 {"update", "eval-logits", "eval-batch", "pieces", "token-budget", "micro-batch", "fused-loss", "entropy", "dynamic-batch", "packing", "sequence-parallel", "train-tp", "length"},
-	"entropy_chain":          {"entropy", "token-budget", "micro-batch", "fused-loss", "dynamic-batch", "sequence-parallel", "train-tp"},
+	"logits":                 {"update", "eval-logits", "eval-batch", "pieces", "token-budget", "micro-batch", "fused-loss", "entropy", "dynamic-batch", "packing", "padding", "sequence-parallel", "train-tp", "length"},
+	"entropy_chain":          {"entropy", "token-budget", "micro-batch", "fused-loss", "dynamic-batch", "padding", "sequence-parallel", "train-tp"},
 	"one_long_sample":        {"length", "sequence-parallel", "fused-loss", "train-tp", "recompute"},
 	"budget_not_binding":     {"token-budget", "dynamic-batch", "sequence-parallel", "fused-loss", "length"},
 	"moe_imbalance":          {"recompute", "token-budget", "micro-batch", "train-tp", "sequence-parallel"},
@@ -252,6 +253,8 @@ var attacksThere = []attack{
 	{"host_offload", "calibrates", []string{"calibration-samples", "calibration-cache", "host-limit", "length", "host-node"}},
 	{"activations", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["activations"]...)},
 	{"optimizer_first_step", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["optimizer_first_step"]...)},
+	{"logits", "ulysses_sequence_parallel_size>1", append([]string{"padding"}, attacks["logits"]...)}, // which splits nothing that is padded
+	{"entropy_chain", "ulysses_sequence_parallel_size>1", append([]string{"padding"}, attacks["entropy_chain"]...)},
 	{"logits", "joined_evaluation", []string{"eval-logits", "eval-batch"}},                          // their sum grows until the evaluation ends
 	{"logits", "set:image_max_pixels", append([]string{"engine-multimodal"}, attacks["logits"]...)}, // an image becomes tokens of the sequence
 	{"logits", "eval_batch", append([]string{"eval-batch"}, attacks["logits"]...)},

@@ -102,7 +102,8 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 			{phases: training, when: []string{"dynamic_batch"}, unless: []string{"role:critic"}, budget: "actor_rollout_ref.actor.ppo_max_token_len_per_gpu", lengths: verlLengths},
 			{phases: training, samples: "worker.actor.micro_batch_size_per_device_for_update", lengths: verlLengths}, // EasyR1
 			{phases: []string{"logprob"}, samples: "worker.actor.micro_batch_size_per_device_for_experience", lengths: verlLengths},
-			{phases: training, unless: []string{"role:critic", "dynamic_batch"}, samples: "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", lengths: verlLengths, parts: verlParts},
+			{phases: training, unless: []string{"role:critic", "dynamic_batch", padded}, samples: "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", lengths: verlLengths, parts: verlParts},
+			{phases: training, when: []string{padded}, unless: []string{"role:critic", "dynamic_batch"}, samples: "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", lengths: verlLengths},
 		},
 		"relax": slimeBounds, "slime": slimeBounds,
 		"areal": {{budget: "actor.mb_spec.max_tokens_per_mb", lengths: [][]string{{"train_dataset.max_length"}, {"gconfig.max_new_tokens"}}}},
@@ -142,6 +143,9 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 		"deepspeed": {{samples: "train_micro_batch_size_per_gpu", lengths: hfLengths}, {samples: "per_device_train_batch_size", lengths: hfLengths}},
 	}
 })
+
+// padded says that verl computes on padded samples, which Ulysses does not split (verl/workers/actor/dp_actor.py, _forward_micro_batch).
+const padded = "actor_rollout_ref.model.use_remove_padding=False"
 
 // mostTokens is more than any micro-batch has. A log with more is wrong.
 const mostTokens = 1 << 30

@@ -226,6 +226,14 @@ func TestFirstProposalOfACause(t *testing.T) {
 			}), "preprocess_logits_for_metrics",
 		},
 		{"below ZeRO-3 every rank copies the model to save it", of("swift", run("torch", "--deepspeed", "zero2", "--train_type", "lora", "--per_device_train_batch_size", "1")), killed("checkpoint", "oom_kill event"), "--deepspeed"},
+		{
+			"Ulysses splits nothing that is padded", run("verl", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "4", "actor_rollout_ref.actor.ulysses_sequence_parallel_size", "4", "actor_rollout_ref.model.use_remove_padding", "False",
+				"data.max_prompt_length", "1024", "data.max_response_length", "8192", "vocab_size", "152064"),
+			with(gpuOOM("training"), func(r *classifier.Root) {
+				*r = rootOf("CUDA out of memory. Tried to allocate 18.56 GiB")
+				r.Total, r.Free, r.Requested, r.Trace = gibs(79.15), gibs(12.61), gibs(18.5625), frames("/x/verl/utils/torch_functional.py|entropy_from_logits|entropy = torch.logsumexp(logits, dim=-1) - torch.sum(pd * logits, dim=-1)")
+			}), "actor_rollout_ref.model.use_remove_padding",
+		},
 		{"a state dict is cloned on the card", run("torch", "fsdp", "full_shard auto_wrap"), with(gpuOOM("checkpoint"), clones), "FullStateDictConfig"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
