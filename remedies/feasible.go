@@ -112,17 +112,12 @@ func engineShare(key string) bool {
 // boundBySGLang follows how SGLang sizes its cache: memory free after loading, minus the part of the memory free before that
 // the share leaves out (srt/model_executor/model_runner.py, profile_max_num_token).
 func boundBySGLang(ctx *Context, b *feasibleRange) bool {
-	g, ok := memory.Reading(ctx.run, ctx.incident, "sglang.mem_weights")
+	left, weights, at, ok := sglangLoaded(ctx)
 	if !ok {
 		return false
 	}
-	left, ok1 := g.Fields.Int("free")
-	weights, ok2 := g.Fields.Int("used")
-	if !ok1 || !ok2 || left <= 0 || weights <= 0 {
-		return false
-	}
 	before := float64(left + weights)
-	how := fmt.Sprintf("%s of weights on a card that had %s free (%s)", classifier.GiB(weights), classifier.GiB(left+weights), g.At)
+	how := fmt.Sprintf("%s of weights on a card that had %s free (%s)", classifier.GiB(weights), classifier.GiB(left+weights), at)
 	b.atLeast(float64(weights)/before, how)
 	// A cache smaller than one sequence of the requested length is useless.
 	pool, ok := memory.Reading(ctx.run, ctx.incident, "sglang.mem_kv_pool")
@@ -138,6 +133,14 @@ func boundBySGLang(ctx *Context, b *feasibleRange) bool {
 		b.atLeast((float64(weights)+one)/before, how+fmt.Sprintf(" and %s of cache for %s tokens", classifier.GiB(int64(one)), memory.Thousands(length)))
 	}
 	return true
+}
+
+// sglangLoaded returns what SGLang's weights left free, what they take, and where the log says so.
+func sglangLoaded(ctx *Context) (left, weights int64, at string, ok bool) {
+	g, found := memory.Reading(ctx.run, ctx.incident, "sglang.mem_weights")
+	left, ok1 := g.Fields.Int("free")
+	weights, ok2 := g.Fields.Int("used")
+	return left, weights, fmt.Sprint(g.At), found && ok1 && ok2 && left > 0 && weights > 0
 }
 
 // boundByVLLM uses vLLM's measurements: it takes weights, the peak of activations and memory outside of PyTorch from its share

@@ -39,8 +39,11 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	if !known {
 		return f / 3, ", a third, as a first guess: the log does not show what the weights leave"
 	}
-	m := marginOf(*t)
-	return float64(short+m) / float64(base), fmt.Sprintf(" for %s that was missing and %s of margin%s", classifier.GiB(short), classifier.GiB(m), of)
+	m, what := marginOf(*t), "margin"
+	if n := deref(q.root.Requested); n > m && deref(q.root.OtherProcesses) > 0 && trains(q.Context) && !q.is("engine_process") {
+		m, what = n, "another tensor like it" // of those so large, as logits are, a step has several
+	}
+	return float64(short+m) / float64(base), fmt.Sprintf(" for %s that was missing and %s of %s%s", classifier.GiB(short), classifier.GiB(m), what, of)
 }
 
 // roomBeforeWake returns what was free on a card before a sleeping engine took its memory back, and the card's size: from the
@@ -101,6 +104,9 @@ func ofWhatIsFree(key string) bool {
 func shareBase(q *paramQuery) (base int64, of string, known bool) {
 	t := *q.root.Total
 	if !ofWhatIsFree(q.p.Key) {
+		if left, weights, _, ok := sglangLoaded(q.Context); ok && trains(q.Context) { // an engine may have read a draft model's weights last
+			return left + weights, fmt.Sprintf(", of the %s that SGLang found free", classifier.GiB(left+weights)), true
+		}
 		return t, "", true
 	}
 	weights, how, ok := q.weightShare()
