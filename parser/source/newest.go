@@ -48,7 +48,7 @@ func isNewestFirst(text []byte) bool {
 }
 
 // maxReversed bounds a log that is turned around. It must be read to its end first.
-const maxReversed = 32 << 20
+const maxReversed = 4 << 20
 
 // reverser turns a log around that has its newest line first. Lines without a time stay below the one before them. The numbers of lines
 // are then those of the log in its order.
@@ -84,6 +84,8 @@ func (d *reverser) Close(dst []byte) []byte {
 	if len(d.text) > 0 {
 		entries = append(entries, slices.Concat(bytes.TrimSuffix(d.text[from:], []byte{'\n'}), []byte{'\n'}))
 	}
-	slices.Reverse(entries)
-	return append(dst, bytes.Join(entries, nil)...)
+	for _, entry := range slices.Backward(entries) {
+		dst = append(dst, entry...)
+	}
+	return dst
 }
