@@ -10,7 +10,7 @@ import (
 // roles maps the key of a record to the column names that stand for it.
 var roles = map[string][]string{
 	"message": {"message", "msg", "log", "line", "_raw", "textpayload", "content", "@message", "log_line", "body"},
-	"time":    {"time", "timestamp", "@timestamp", "_time", "date", "datetime", "ts"},
+	"time":    {"time", "timestamp", "@timestamp", "_time", "date", "datetime", "ts", "_messagetime"},
 	"host":    {"host", "hostname", "pod", "node"},
 }
 

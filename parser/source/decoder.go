@@ -59,11 +59,11 @@ func newDecoder(head []byte) Decoder {
 	if d := textDecoder(head); d != nil {
 		return d
 	}
-	if d := rowDecoder(head); d != nil {
-		return d
-	}
 	if columns, between := csvColumns(head); columns != nil {
 		return &csvDecoder{columns: columns, between: between}
+	}
+	if d := rowDecoder(head); d != nil {
+		return d
 	}
 	if w := detectWrapping(head); w.width > 0 {
 		return &unwrapper{wrapping: w, starts: forms{}}

@@ -86,8 +86,11 @@ func TestDecodersReturnLines(t *testing.T) {
 		"a page's table of lines": {
 			strings.Repeat("<tr><td class=\"n\">1</td><td>  a &lt;b&gt;&nbsp;<span>c</span></td></tr>\n", 6), strings.Repeat("1\t  a <b> c\n", 6),
 		},
-		"a page's lines":           {"<html><body>\n" + strings.Repeat("a &amp; <b>b</b><br/>\n", 8), "<html><body>\n" + strings.Repeat("a & b\n", 8)},
-		"an editor's escapes":      {strings.Repeat("\\[rank0\\]: a\\_b \\<c\\> \\\\d\n", 6), strings.Repeat("[rank0]: a_b <c> \\\\d\n", 6)},
+		"a page's lines":      {"<html><body>\n" + strings.Repeat("a &amp; <b>b</b><br/>\n", 8), "<html><body>\n" + strings.Repeat("a & b\n", 8)},
+		"an editor's escapes": {strings.Repeat("\\[rank0\\]: a\\_b \\<c\\> \\\\d\n", 6), strings.Repeat("[rank0]: a_b <c> \\\\d\n", 6)},
+		"events of the AWS CLI": {
+			strings.Repeat("EVENTS\t1772355600001\t  a\tb\t1772355600000\nEVENTS\t37123456789012345678\t1772355600001\ttrain/x\tc\t1772355600000\n", 3), strings.Repeat("1772355600000   a\tb\n1772355600000 c\n", 3),
+		},
 		"strings of JSON":          {strings.Repeat("\"a \\\"b\\\" C:\\\\new\\n\"\n", 6), strings.Repeat("a \"b\" C:\\new\n", 6)},
 		"a table of one column":    {"message\n" + strings.Repeat("\"a \"\"b\"\"\"\n", 6), "message\n" + strings.Repeat("a \"b\"\n", 6)},
 		"Python's string":          {`'a\n  "b"\nit\'s\nd\n'`, "\na\n  \"b\"\nit's\nd\n\n"},
@@ -130,7 +133,7 @@ func TestDecodersReturnLines(t *testing.T) {
 func TestPlainLogsNeedNoDecoder(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
-		"0: a\n1: b\n2: c\n3: d\n4: e\n5: f\n6: g\n7: h\n", "3: a\n0: b\n1: c\n2: d\n4: e\n5: f\n6: g\n7: h\n", strings.Repeat("2026-03-01 a\n", 9), strings.Repeat("\"a\\nb\"\n", 9), strings.Repeat("\\[a\\] [b] c_d\n", 20), strings.Repeat("a $HOME$\nb\n", 9), strings.Repeat("2026-03-01 09:00:02 a\n2026-03-01 09:00:01 b\n", 9), "a\tb\tc\td\te\tf\tg\n",
+		"0: a\n1: b\n2: c\n3: d\n4: e\n5: f\n6: g\n7: h\n", "3: a\n0: b\n1: c\n2: d\n4: e\n5: f\n6: g\n7: h\n", strings.Repeat("2026-03-01 a\n", 9), strings.Repeat("\"a\\nb\"\n", 9), strings.Repeat("\\[a\\] [b] c_d\n", 20), strings.Repeat("a $HOME$\nb\n", 9), strings.Repeat("\"a\",\"b\"\n", 9), strings.Repeat("2026-03-01 09:00:02 a\n2026-03-01 09:00:01 b\n", 9), "a\tb\tc\td\te\tf\tg\n",
 		"", "\n", "text\n", "{\n  \"lr\": 1,\n  \"log\": true\n}\nstep 1\n", `{"log":"a\n","time":"x"}` + "\n" + `{"log":"b\n","time":"x"}` + "\n", "[rank0]: message, time\n",
 		"step,loss,message\n1,2,x\n", strings.Repeat("\rLoading:  12%|#2 | 3/24", 20), "a URL?x=3D\nand y=\n", "MESSAGE=a\nMESSAGE=b\n", "message: a\nmessage: b\nid: 7\n", strings.Repeat(strings.Repeat("x", 79)+"\n", 50), strings.Repeat("| worker 1 is ready and goes on with what it was told to do by others |\n", 30),
 		`{"input":"what went wrong?","output":"a\nb\nc\nd\ntorch.OutOfMemoryError: CUDA out of memory."}`,

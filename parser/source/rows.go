@@ -33,6 +33,8 @@ func rowDecoder(head []byte) Decoder {
 		}
 	}
 	switch {
+	case awsEvent().Match(rows[0]):
+		return &rowReader{decode: func(line []byte) []byte { return awsEvent().ReplaceAll(line, []byte("$2 $1")) }}
 	case areTagged(rows):
 		return &rowReader{decode: untagged}
 	case areEscaped(head):
@@ -115,6 +117,10 @@ func cutTail(line []byte, tail string) []byte {
 	return append(bytes.Clone(text), '\n')
 }
 
+// awsEvent is a line of a log as the AWS CLI prints it as text: between the time of its arrival and its own, with an id and the stream before
+// it or without (filter-log-events, get-log-events).
+var awsEvent = lazyre.New(`^EVENTS\t(?:\d{20,60}\t\d{13}\t[^\t]{1,512}|\d{13})\t(.*)\t(\d{13})`)
+
 // tag is one of the elements of HTML that stand around lines and words: of a table, of colors, of links.
 var tag = lazyre.New(`</?(?:span|font|a|b|i|em|strong|code|mark|td|th|tr|tbody|table|br)(?: [^<>]{0,400})?/?>`)
 
@@ -168,7 +174,8 @@ func areEscaped(head []byte) bool {
 // string of several lines is a sample of a data set.
 func areQuoted(rows [][]byte) bool {
 	for i, row := range rows {
-		quoted := len(row) > 1 && row[0] == '"' && row[len(row)-1] == '"'
+		quoted := len(row) > 1 && row[0] == '"' && row[len(row)-1] == '"' &&
+			(json.Valid(row) || bytes.IndexByte(bytes.ReplaceAll(row[1:len(row)-1], []byte(`""`), nil), '"') < 0)
 		if !quoted && i > 0 && len(row) > 0 || bytes.Contains(bytes.TrimSuffix(bytes.ReplaceAll(row, []byte(`\\`), nil), []byte(`\n"`)), []byte(`\n`)) {
 			return false
 		}
