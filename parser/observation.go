@@ -69,7 +69,7 @@ func (k Kind) Resource() string {
 // The kinds that only help to understand the others.
 const (
 	// JobCancelled is the scheduler's word that it ended the job. Field "reason" is one of time_limit, preemption,
-	// requeue, node_failure, signal, task_failure, failed, hardware or cancelled.
+	// requeue, node_failure, signal, task_failure, failed, hardware, disk_full or cancelled.
 	JobCancelled Kind = "job_cancelled"
 	// DiskFull is a write that found the disk full or the user's quota used up.
 	DiskFull Kind = "disk_full"

@@ -59,6 +59,19 @@ func kubernetesPatterns() []pattern.Pattern {
 			NoMatch: []string{`The node was low on resource: ephemeral-storage. Threshold quantity: 10Gi, available: 9Gi.`},
 		},
 		{
+			Name:     "kubernetes.evicted_disk",
+			Literals: []string{"low on resource: ephemeral-storage", "low on resource: inodes", "its local ephemeral storage limit", "Pod ephemeral local storage usage exceeds"},
+			Expr:     `node was low on resource: (?:ephemeral-storage|inodes)\.|exceeded its local ephemeral storage limit "|Pod ephemeral local storage usage exceeds the total limit`,
+			Kind:     parser.JobCancelled, Role: parser.Context, Set: map[string]string{"reason": "disk_full"},
+			Source: "kubelet pkg/kubelet/eviction/helpers.go: it kills the containers of an evicted pod with exit code 137",
+			Match: lines(
+				`The node was low on resource: ephemeral-storage. Threshold quantity: 10Gi, available: 9Gi.`,
+				`Container trainer exceeded its local ephemeral storage limit "50Gi".`,
+				`Pod ephemeral local storage usage exceeds the total limit of containers 50Gi.`,
+			),
+			NoMatch: []string{`The node was low on resource: memory.`},
+		},
+		{
 			Name:     "kubernetes.memory_pressure",
 			Literals: []string{"[MemoryPressure]"},
 			Expr:     `node had condition: \[MemoryPressure\]`,
