@@ -229,7 +229,7 @@ func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
 	if v := ctx.holds("images"); v.truth == yes && slices.Contains(logitsTopics, it.Topic) {
 		return "it failed on the images, before any logits"
 	}
-	if place, _ := failedPlace(ctx); (ctx.phase == "forward" || ctx.phase == "logprob") && (place == memory.MLP || place == memory.Attention) && onlyLoss(it.Topic, changes) {
+	if (ctx.phase == "forward" || ctx.phase == "logprob") && inLayer(ctx) && onlyLoss(it.Topic, changes) {
 		return "it failed in a layer of the forward pass, whose logits come later"
 	}
 	if why := engineUntouched(ctx, it.Topic, changes); why != "" {
@@ -416,6 +416,14 @@ var logitsTopics = []string{"liger", "fused-loss", "fused-kernels", "recompute-l
 // onlyLoss reports whether an item changes no more than how logits and loss are computed. Liger has kernels for layers, too.
 func onlyLoss(topic string, changes []change) bool {
 	return topic != "liger" && slices.Contains(logitsTopics, topic) && !slices.ContainsFunc(changes, func(c change) bool { return strings.Contains(c.Key, "liger") })
+}
+
+// inLayer reports whether it failed inside a layer of the model, before any logits.
+func inLayer(ctx *Context) bool {
+	place, _ := failedPlace(ctx)
+	return place == memory.MLP || place == memory.Attention || slices.ContainsFunc(wholeStack(ctx), func(f string) bool {
+		return containsAny(f, []string{"/transformer_layer.py", "decoder_layer(", " h = layer("}) // Megatron, transformers, torchtune
+	})
 }
 
 // doubtful reports whether a requirement of an item is not confirmed.

@@ -137,10 +137,12 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"SGLang's step is beside its share":           {as(run("sglang"), "", "sglang", ""), stopped("rollout", "/x/sglang/srt/managers/scheduler.py|run_batch|"), "sglang.tensor-parallel", ""},
 		"slime sizes engines by another flag":         {as(run("slime"), "", "sglang", ""), stopped("weight_update", "/x/sglang/srt/managers/scheduler.py|update_weights_from_tensor|"), "sglang.tensor-parallel", "the framework is slime"},
 
-		"Liger has no kernels for a model":     {run("hf_trainer"), stopped("forward", "/x/transformers/models/gpt2/modeling_gpt2.py|forward|"), "hf-trainer.liger", "no kernels for gpt2"},
-		"nor for an accelerator":               {run("hf_trainer"), recognized("mps.oom", gpuOOM("backward")), "hf-trainer.liger", "does not know MPS"},
-		"Liger's of a language model":          {run("hf_trainer"), stopped("forward", "/x/transformers/models/siglip/modeling_siglip.py|forward|", "/x/transformers/models/gemma3/modeling_gemma3.py|forward|"), "hf-trainer.liger", ""},
-		"a loss after a log-prob pass's layer": {run("verl"), stopped("logprob", "/x/megatron/core/transformer/mlp.py|forward|self.linear_fc1(hidden_states)"), "verl.fused-kernels", "whose logits come later"},
+		"Liger has no kernels for a model":      {run("hf_trainer"), stopped("forward", "/x/transformers/models/gpt2/modeling_gpt2.py|forward|"), "hf-trainer.liger", "no kernels for gpt2"},
+		"nor for an accelerator":                {run("hf_trainer"), recognized("mps.oom", gpuOOM("backward")), "hf-trainer.liger", "does not know MPS"},
+		"Liger's of a language model":           {run("hf_trainer"), stopped("forward", "/x/transformers/models/siglip/modeling_siglip.py|forward|", "/x/transformers/models/gemma3/modeling_gemma3.py|forward|"), "hf-trainer.liger", ""},
+		"a loss after a log-prob pass's layer":  {run("verl"), stopped("logprob", "/x/megatron/core/transformer/mlp.py|forward|self.linear_fc1(hidden_states)"), "verl.fused-kernels", "whose logits come later"},
+		"a loss after a layer of no known part": {run("slime"), stopped("logprob", "/x/megatron/core/transformer/transformer_layer.py|forward|", "/x/context_parallel.py|forward|kv = torch.empty((2, *k.shape))"), "slime.log-probs-chunk-size", "whose logits come later"},
+		"Ulysses of a reward model":             {run("verl"), stopped("backward", "/v/prime_fsdp_workers.py|update_rm|"), "verl.ulysses", "reward"},
 
 		"DeepSpeed's pipeline takes no higher stage": {as(run("deepspeed", "zero_optimization.stage", "1"), "deepspeed", "", ""), stopped("backward", "/x/deepspeed/runtime/pipe/engine.py|_exec_backward_pass|"), "deepspeed.stage", "deepspeed/runtime/pipe/"},
 		"and without a pipeline":                     {as(run("deepspeed", "zero_optimization.stage", "1"), "deepspeed", "", ""), gpuOOM("backward"), "deepspeed.stage", ""},
