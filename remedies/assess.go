@@ -285,13 +285,6 @@ func cacheAway(ctx *Context, topic string, changes []change) string {
 	return ""
 }
 
-// keepsNoCopy reports whether a loss that failed in the forward pass has made no copy of the logits before: beside them, the
-// tensors on the card are smaller than the request. Megatron's models return logits in float32 (core/transformer/module.py).
-func keepsNoCopy(ctx *Context) bool {
-	r := ctx.root
-	return ctx.phase == "forward" && r.Requested != nil && r.Allocated != nil && *r.Allocated < 2**r.Requested
-}
-
 // oneTensor returns why smaller buckets of a weight update change nothing, or "": the request is one tensor that exceeds a bucket already.
 func oneTensor(ctx *Context, topic string, changes []change) string {
 	if topic != "update-bucket" || len(changes) == 0 || ctx.root.Requested == nil {
@@ -416,14 +409,6 @@ var logitsTopics = []string{"liger", "fused-loss", "fused-kernels", "recompute-l
 // onlyLoss reports whether an item changes no more than how logits and loss are computed. Liger has kernels for layers, too.
 func onlyLoss(topic string, changes []change) bool {
 	return topic != "liger" && slices.Contains(logitsTopics, topic) && !slices.ContainsFunc(changes, func(c change) bool { return strings.Contains(c.Key, "liger") })
-}
-
-// inLayer reports whether it failed inside a layer of the model, before any logits.
-func inLayer(ctx *Context) bool {
-	place, _ := failedPlace(ctx)
-	return place == memory.MLP || place == memory.Attention || slices.ContainsFunc(wholeStack(ctx), func(f string) bool {
-		return containsAny(f, []string{"/transformer_layer.py", "decoder_layer(", " h = layer("}) // Megatron, transformers, torchtune
-	})
 }
 
 // doubtful reports whether a requirement of an item is not confirmed.

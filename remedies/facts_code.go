@@ -340,3 +340,18 @@ func withoutLiger(ctx *Context) string {
 	}
 	return "Liger has no kernels for " + name
 }
+
+// inLayer reports whether it failed inside a layer of the model, before any logits.
+func inLayer(ctx *Context) bool {
+	place, _ := failedPlace(ctx)
+	return place == memory.MLP || place == memory.Attention || slices.ContainsFunc(wholeStack(ctx), func(f string) bool {
+		return containsAny(f, []string{"/transformer_layer.py", "decoder_layer(", " h = layer("}) // Megatron, transformers, torchtune
+	})
+}
+
+// keepsNoCopy reports whether a loss that failed in the forward pass has made no copy of the logits before: beside them, the
+// tensors on the card are smaller than the request. Megatron's models return logits in float32 (core/transformer/module.py).
+func keepsNoCopy(ctx *Context) bool {
+	r := ctx.root
+	return ctx.phase == "forward" && r.Requested != nil && r.Allocated != nil && *r.Allocated < 2**r.Requested
+}
