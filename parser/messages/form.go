@@ -192,9 +192,9 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.test",
 			Requires: []string{"E  ", "PASSED", "SKIPPED", "XFAIL", "XPASS", "ok ", "--- ", "[ "},
-			Expr:     `^(?:E {3,}|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
+			Expr:     `^(?:\s{0,16}E {3,}|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
 			Veto:     true, Source: "pytest, TAP, go test, GoogleTest: what a test provokes",
-			Match:   lines("E   RuntimeError: CUDA error: out of memory", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory"),
+			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory"),
 			NoMatch: []string{"E0601 10:00:00 12 x.cc:1] RuntimeError: CUDA error: out of memory"},
 		},
 		{
