@@ -255,8 +255,9 @@ var attacksThere = []attack{
 	{"optimizer_first_step", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["optimizer_first_step"]...)},
 	{"logits", "ulysses_sequence_parallel_size>1", append([]string{"padding"}, attacks["logits"]...)}, // which splits nothing that is padded
 	{"entropy_chain", "ulysses_sequence_parallel_size>1", append([]string{"padding"}, attacks["entropy_chain"]...)},
-	{"logits", "joined_evaluation", []string{"eval-logits", "eval-batch"}},                          // their sum grows until the evaluation ends
-	{"logits", "set:image_max_pixels", append([]string{"engine-multimodal"}, attacks["logits"]...)}, // an image becomes tokens of the sequence
+	{"logits", "engine_process", []string{"share-down", "engine-chunk", "engine-length", "engine-seqs"}}, // of prompts
+	{"logits", "joined_evaluation", []string{"eval-logits", "eval-batch"}},                               // their sum grows until the evaluation ends
+	{"logits", "set:image_max_pixels", append([]string{"engine-multimodal"}, attacks["logits"]...)},      // an image becomes tokens of the sequence
 	{"logits", "eval_batch", append([]string{"eval-batch"}, attacks["logits"]...)},
 	{"activations", "vae", []string{"no-grad", "tiles", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "layer-offload", "fewer-pictures", "engine-quantization"}},

@@ -152,6 +152,7 @@ func at(p memory.Place) func(*Input) { return func(in *Input) { in.Place = p } }
 
 func TestEachCauseIsProvedAndRefuted(t *testing.T) {
 	t.Parallel()
+	sampled := func(in *Input) { in.EngineFailed, in.Serving = true, true }
 	over := memory.Explanation{What: "logits", Seen: true, Low: 9000, High: 9000, Over: true, OverWhy: "more tokens than the limit", Text: "9,000 tokens."}
 	for _, c := range []struct {
 		id            string
@@ -167,6 +168,7 @@ func TestEachCauseIsProvedAndRefuted(t *testing.T) {
 		{"activations", failure("gpu", "backward", request(memory.Explanation{What: "activations", Seen: true, Text: "8,192 tokens."})), failure("gpu", "optimizer")},
 		{"attention_scores", failure("gpu", "forward", request(memory.Explanation{What: "attention", Seen: true, Text: "8,192 x 8,192 tokens."})), failure("gpu", "forward", stack("flash_attn.py flash_attn_func"))},
 		{"logits", failure("gpu", "backward", request(memory.Explanation{What: "logits", Met: true, Text: "24,000 tokens."})), failure("gpu", "rollout", at(memory.Logits), func(in *Input) { in.EngineFailed = true })},
+		{"logits", failure("gpu", "rollout", at(memory.Sampler), sampled, request(memory.Explanation{What: "logits", Low: 8180})), failure("gpu", "rollout", at(memory.Sampler), sampled, request(memory.Explanation{What: "logits", Low: 256}))},
 		{"entropy_chain", failure("gpu", "forward", stack("torch_functional.py entropy_from_logits")), failure("gpu", "rollout", stack("x.py entropy_from_logits"), func(in *Input) { in.EngineFailed = true })},
 		{"one_long_sample", failure("gpu", "forward", request(over), func(in *Input) { in.Tokens = &memory.Limit{AtLeast: 10000} }), failure("gpu", "forward", request(over), func(in *Input) { in.Tokens = &memory.Limit{AtLeast: 4000} })},
 		{"budget_not_binding", failure("gpu", "forward", request(over), func(in *Input) { in.Tokens = &memory.Limit{AtLeast: 4000} }), failure("gpu", "forward", request(over), func(in *Input) { in.Tokens = &memory.Limit{AtLeast: 10000} })},

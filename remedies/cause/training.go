@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -166,6 +167,7 @@ var training = []hypothesis{
 			{sign + 2*hint, both(widerThanLayers, func(in *Input) bool { return in.training() && eagerLayer(in) == "" })},
 			{sign, both(when("the stack ends in the logits or their loss", func(in *Input) bool { return in.Place == memory.Logits }), (*Input).trainerGPU)},
 			{sign, both(frames(6, "the model's outputs are converted to float32", "convert_to_fp32", "logits.float()", "forcausallmloss", "fixed_cross_entropy"), (*Input).trainerGPU)},
+			{3 * proof, ofPrompts},
 			{proof, both(frames(12, "evaluation keeps the logits of all its batches", "nested_concat", "nested_gather", "pad_across_processes", "evalloopcontainer"), (*Input).gpu)},
 			{proof, both(frames(6, "the outputs of all ranks are gathered", "gather_for_metrics", "gather_function", "_gpu_gather"), (*Input).trainerGPU)},
 			{proof, both(func(in *Input) string {
@@ -177,7 +179,7 @@ var training = []hypothesis{
 			{proof, both(keepsOutputs, (*Input).host)},
 		},
 		excludes: []clue{
-			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed }),
+			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed && ofPrompts(in) == "" }),
 			failedIn("this phase builds no logits", "init", "optimizer", "weight_update", "checkpoint", "nccl"),
 		},
 		figure: func(in *Input) (string, *int64) {
@@ -344,6 +346,16 @@ func (in *Input) loadingAnywhere() bool { return in.loading() && (in.gpu() || in
 // oneSample reports whether the request has no more tokens than one sample may have.
 func (in *Input) oneSample() bool {
 	return in.Tokens != nil && in.Tokens.OneSample(in.Request[0].High) != ""
+}
+
+// ofPrompts reports that an engine's sampler failed on more rows than sequences: those of the log-probabilities of prompts, which the
+// run that measures its memory does not have (vllm/model_executor/layers/sampler.py).
+func ofPrompts(in *Input) string {
+	most := cmp.Or(in.number("max_num_seqs", "max_running_requests"), 1024)
+	if !in.Serving || in.Place != memory.Sampler || len(in.Request) == 0 || in.Request[0].Low <= most {
+		return ""
+	}
+	return "the sampler has a row for each token of the prompts: their log-probabilities are computed"
 }
 
 // keepsOutputs reports that transformers' Trainer was evaluating and moves the logits of all batches to the host.
