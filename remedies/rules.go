@@ -33,6 +33,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"halve":               whole(halve),
 		"toward_default":      whole(towardDefault),
 		"halve_length":        whole(halveLength),
+		"adapter_rank":        whole(adapterRank),
 		"sequences":           whole(fewerSequences),
 		"halve_size":          halveSize,
 		"quarter":             whole(quarter),

@@ -381,6 +381,19 @@ func offloadState(q *paramQuery) proposedValue {
 	return proposedValue{to: q.p.Value}
 }
 
+// adapterRank returns the least rank that vLLM takes for the adapter whose rank the log has: a power of two from 8 on.
+func adapterRank(q *paramQuery, n int64) proposedValue {
+	r, ok := q.settings.integer("r", "lora_rank")
+	if !ok || r < 1 {
+		return proposedValue{}
+	}
+	if r >= n {
+		return atBound("an adapter in the log has rank %d", r)
+	}
+	to := max(int64(1)<<bits.Len64(uint64(r-1)), q.least())
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("an adapter in the log has rank %d", r)}
+}
+
 // fewerSequences returns half as many, or the largest power of two for which each sequence gets a cache block or the sampler's
 // rows fit; the logits before them shrink too.
 func fewerSequences(q *paramQuery, n int64) proposedValue {
