@@ -112,6 +112,7 @@ var levers = []lever{
 	{id: "update-layers", keys: []string{"layered_summon", "multi_stage_wake_up", "weight_update_mode", "ds3_gather_for_generation", "move_model_batches"}, costs: "a slower weight transfer"},
 	{id: "hybrid-engine", keys: []string{"hybrid_engine"}, costs: "slower generation"},
 	{id: "engine-adapters", keys: []string{"vllm_enable_lora"}},
+	{id: "reference", keys: []string{"=ref_model"}},
 	{id: "adapter-rank", keys: []string{"max_lora_rank"}},
 	{id: "adapter-slots", topics: []string{"adapter-slots"}, costs: "fewer adapters at once"},
 	{id: "own-gpus", keys: []string{"vllm_mode"}, costs: "some GPUs then only generate"},
@@ -231,6 +232,7 @@ var attacksThere = []attack{
 	{"states_too_big", "own_cache", []string{"engine-seqs", "engine-length", "engine-quantization", "engine-tp"}},
 	{"states_too_big", "stack:peft/tuners/lora", []string{"fewer-adapters", "adapters", "micro-batch", "param-offload", "length"}},
 	{"states_too_big", "framework:jax", []string{"share-up", "prealloc", "dtype", "param-offload", "optimizer-offload", "more-gpus"}}, // its pool is a part of the card
+	{"states_too_big", "code:prepare_model(self.ref_model", append([]string{"reference"}, attacks["states_too_big"]...)},
 	{"states_too_big", "adapter_slots", []string{"adapter-rank", "adapter-slots", "engine-tp"}},
 	{"states_too_big", "stack:deepspeed/runtime/zero/stage", attacks["states_too_big"]}, // the optimizer's partitions, made at start-up
 	{"states_too_big", "colocate_policy_ref=true", []string{"apart", "param-offload", "optimizer-offload", "more-gpus"}},
