@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -371,4 +372,14 @@ func (in *Input) stepPart() string {
 		return "llama.cpp's working memory grows with the filled context: the last prompt has " + memory.Thousands(n) + " tokens"
 	}
 	return "the activations of one engine step do not fit" + in.stepSize()
+}
+
+// ofPrompts reports that an engine's sampler failed on more rows than sequences: those of the log-probabilities of prompts, which the
+// run that measures its memory does not have (vllm/model_executor/layers/sampler.py).
+func ofPrompts(in *Input) string {
+	most := cmp.Or(in.number("max_num_seqs", "max_running_requests"), 1024)
+	if !in.Serving || in.Place != memory.Sampler || len(in.Request) == 0 || in.Request[0].Low <= most {
+		return ""
+	}
+	return "the sampler has a row for each token of the prompts: their log-probabilities are computed"
 }

@@ -1,7 +1,6 @@
 package cause
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -346,16 +345,6 @@ func (in *Input) loadingAnywhere() bool { return in.loading() && (in.gpu() || in
 // oneSample reports whether the request has no more tokens than one sample may have.
 func (in *Input) oneSample() bool {
 	return in.Tokens != nil && in.Tokens.OneSample(in.Request[0].High) != ""
-}
-
-// ofPrompts reports that an engine's sampler failed on more rows than sequences: those of the log-probabilities of prompts, which the
-// run that measures its memory does not have (vllm/model_executor/layers/sampler.py).
-func ofPrompts(in *Input) string {
-	most := cmp.Or(in.number("max_num_seqs", "max_running_requests"), 1024)
-	if !in.Serving || in.Place != memory.Sampler || len(in.Request) == 0 || in.Request[0].Low <= most {
-		return ""
-	}
-	return "the sampler has a row for each token of the prompts: their log-probabilities are computed"
 }
 
 // keepsOutputs reports that transformers' Trainer was evaluating and moves the logits of all batches to the host.
