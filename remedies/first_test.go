@@ -37,7 +37,7 @@ var attackers = map[string]string{
 	"graph_capture":          "share-down graphs eager",
 	"nccl_no_margin":         "share-down sleep saver-margin prealloc pool-share empty-cache warm-up nccl nvlink-sharp others",
 	"weight_update":          "update-bucket update-layers engine-adapters share-down sleep optimizer-offload own-gpus",
-	"checkpoint_gather":      "sharded-save rank0-save lean-save merge optimizer-offload param-offload host-limit",
+	"checkpoint_gather":      "sharded-save rank0-save lean-save save-once merge optimizer-offload param-offload host-limit",
 	"leak_over_steps":        "sample-buffer detach no-grad update malloc restart prompt-cache offload-off",
 	"host_offload":           "offload-off pinning host-cache nvme host-limit host-node",
 	"host_load":              "dtype lazy-load host-limit host-node host-cache mmap node-cache engine-quantization numa-copies sample-buffer",
@@ -68,6 +68,13 @@ var attackersThere = []attack{
 	{"logits", "max_memory_percent>0.5", []string{"generator-cache"}}, // the generator's cache stays on the card
 	{"activations", "max_memory_percent>0.5", []string{"generator-cache"}},
 	{"optimizer_first_step", "max_memory_percent>0.5", []string{"generator-cache"}},
+	{"states_too_big", "adapter_slots", []string{"adapter-rank", "adapter-slots"}},
+	{"states_too_big", "code:prepare_model(self.ref_model", []string{"reference"}},
+	{"logits", "ulysses_sequence_parallel_size>1", []string{"padding"}},
+	{"entropy_chain", "ulysses_sequence_parallel_size>1", []string{"padding"}},
+	{"attention_scores", "vision", []string{"share-down"}},
+	{"activations", "calibrates", []string{"calibration-cache", "pieces", "calibration-samples"}},
+	{"host_offload", "calibrates", []string{"calibration-samples"}},
 }
 
 // TestTheFirstProposalAttacksTheNamedCause allows others first only where the answer has nothing else against the cause, where that is
