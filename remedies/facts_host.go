@@ -81,7 +81,7 @@ func copiesOfWeights(ctx *Context) int64 {
 // workersIdle returns why processes that load or prepare data are not what filled host memory, or "". Without a sign of them in the
 // failure it may as well be weights, a checkpoint or the training process.
 func workersIdle(ctx *Context, changes []change) string {
-	in := causeInput(ctx)
+	in := ctx.input()
 	loader := func(c change) bool {
 		key := settingOf(c.Key)
 		return key == "workers" || strings.HasSuffix(key, "num_workers") // others are pools of their own

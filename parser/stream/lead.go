@@ -146,8 +146,8 @@ func endOfLead(text []byte) int {
 	return len(text)
 }
 
-// endsLead reports whether a text ends with a sign that a lead may end with, or with a character that is not of ASCII, such as a line of a
-// box or a bracket of Chinese.
+// endsLead reports whether a text ends with a sign that a lead may end with, or with a character that is not of ASCII, such as the edge
+// of a box or a Chinese bracket.
 func endsLead(text []byte) bool {
 	c := text[len(text)-1]
 	return strings.IndexByte(" \t])}|>:\"'m\a\r", c) >= 0 || c >= utf8.RuneSelf && utf8.Valid(text)

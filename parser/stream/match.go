@@ -58,8 +58,9 @@ func (r *messageReader) match(at parser.Position, body []byte, h envelope.Header
 }
 
 // matchText tries the candidates on one text: the first event wins unless a veto matches too, markers and gauges are
-// independent. Behind a consequence an allocator's figures are an event as well: collectors join the records of a failure to one line. Vetoes cost far more than the patterns that they guard, for they look around, so they are tried only on a
-// message that an event pattern matched.
+// independent. Behind a consequence an allocator's figures are an event as well: collectors join the records of a failure to one
+// line. Vetoes cost far more than the patterns that they guard, for they look around, so they are tried only on a message that an
+// event pattern matched.
 func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.Header, w *writer, trace *traceback.Trace) bool {
 	r.runes = r.runes[:0]
 	set := hashOf(r.candidates)
