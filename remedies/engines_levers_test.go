@@ -88,7 +88,7 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		{"weights that do not fit are quantized while they are read", vllm(), fullCard("init", 0.5, load...), "--quantization=bitsandbytes", []string{"--quantization=fp8", "--max-num-seqs=128", "--enforce-eager=True", "--kv-cache-dtype=fp8"}},
 		{"SGLang reads such weights in a format of their own", sglang(), fullCard("init", 0.5, "/x/sglang/srt/model_executor/model_runner.py|load_model|", "/x/sglang/srt/layers/linear.py|create_weights|"), "--load-format=bitsandbytes", []string{"--quantization=fp8"}},
 		{"weights that fit are made smaller for the cache", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), cache(tooLong), "--quantization=fp8", []string{"--enforce-eager=True"}},
-		{"a card from before Turing has no 8-bit floats", onCard(vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), "V100"), cache(tooLong), "--quantization=bitsandbytes", []string{"--quantization=fp8"}},
+		{"a card from before Turing has no 8-bit floats", onCard(vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95", "kv_cache_dtype", "fp8"), "V100"), cache(tooLong), "--quantization=bitsandbytes", []string{"--quantization=fp8"}},
 		{"a cache for one sequence may be of 8 bits", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), cache(tooLong), "--kv-cache-dtype=fp8", nil},
 		{"a cache for which there is nothing may not", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), with(recognized("vllm.no_cache_blocks", cache(noBlocks)), func(r *classifier.Root) {
 			r.Trace = frames("/x/vllm/worker/worker.py|raise_if_cache_size_invalid|raise ValueError(")

@@ -213,7 +213,7 @@ func TestAdviceTakenComesToAnEnd(t *testing.T) {
 	rng := rand.New(rand.NewPCG(21, 22))
 	all := Guides()
 	taken := 0
-	for range tries(600) {
+	for range tries(1500) {
 		g := &all[rng.IntN(len(all))]
 		r, in := anyRun(rng, g), anyIncident(rng)
 		way := map[string]string{}

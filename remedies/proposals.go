@@ -25,8 +25,8 @@ type Proposal struct {
 	Text          string   `json:"text"` // what it does, in sentences with figures
 }
 
-// mostProposals is how many proposals a report shows.
-const mostProposals = 5
+// A report shows shownProposals; mostProposals are weighed against each other.
+const shownProposals, mostProposals = 3, 5
 
 // fewProposals is how many are enough to choose from: with fewer, options without a value stay. With fewer than
 // leastProposals, items against the cause's rivals are alternatives.

@@ -39,6 +39,7 @@ func For(run *classifier.Run, in *classifier.Incident, own ...Guide) Checklist {
 	ruleOutExcluded(ctx, &best, rivals, items)
 	out.Title, out.Findings = title(chosen[0]), findingsOf(ctx, items)
 	options := proposalsFor(ctx, &best, rivals, items)
+	options = options[:min(len(options), shownProposals)]
 	for i := range options {
 		out.Proposals = append(out.Proposals, options[i].Proposal)
 	}
