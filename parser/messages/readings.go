@@ -14,7 +14,7 @@ const (
 // named is an expression for a reading that stands behind its name: the unit is part of the name, or follows the number.
 func named(name, field string) string {
 	const number = `\d{1,7}(?:\.\d{1,6})?`
-	return `(?i:\b` + name + `(?:[ _-](?:used|usage|allocated|rss))?)(?:` +
+	return `(?i:\b` + name + `(?:[ _-](?:used|usage|allocated|alloc|rss))?)(?:` +
 		`[ _]?[(\[]?(?:[Gg][Ii]?[Bb][)\]'"]{0,2}[:= ]{1,3}(?<` + field + `_gib>` + number + `)|[Mm][Ii]?[Bb][)\]'"]{0,2}[:= ]{1,3}(?<` + field + `_mib>` + number + `))\b` +
 		`|\]?(?: (?:before|after|now|at|is))?(?: (?:iter|iteration|step|epoch|batch) \d{1,9})?[:=]?(?: {1,4}|(?<==))(?<` + field + `_sz>` + number + ` ?[KMGT]i?B)\b)`
 }
@@ -86,13 +86,14 @@ func readingPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "reading.card_named",
-			Literals: []string{"mem_allocated", "memory_allocated", " alloc ", " alloc="},
-			Requires: []string{"_allocated ", "_allocated=", "_allocated:", " alloc ", " alloc="},
-			Expr: `\b(?:mem(?:ory)?_allocated[ =:]{1,3}|(?<= )alloc[ =](?=[\d.]{1,8} ?[GM]i?B? (?:peak|reserved)\b))` +
+			Literals: []string{"mem_allocated", "memory_allocated", " alloc ", " alloc=", "mem alloc", "mem_alloc=", "mem_alloc:"},
+			Requires: []string{"_allocated ", "_allocated=", "_allocated:", " alloc ", "alloc=", "alloc:"},
+			Expr: `\b(?:mem(?:ory)?_allocated[ =:]{1,3}|mem[ _]alloc[ =:]{1,3}|(?<= )alloc[ =](?=[\d.]{1,8} ?[GM]i?B? (?:peak|reserved)\b))` +
 				`(?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?G(?:i?B)?|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?M(?:i?B)?)\b`,
 			Gauge: true, Source: "scripts that print torch.cuda.memory_allocated",
 			Match: []pattern.Sample{
 				{Line: "[Epoch 1] mem_allocated: 4412 MB", Want: parser.Fields{"allocated": "4626317312"}},
+				{Line: "Epoch [0][  100/27988]  loss 9.1550  0.351 s/it  mem alloc 1.25 GiB  max 13.17 GiB", Want: parser.Fields{"allocated": "1342177280"}},
 				{Line: "VALID 2/676 loss 1.57 | alloc 4.00G peak 4.33G", Want: parser.Fields{"allocated": "4294967296"}},
 			},
 			NoMatch: []string{"perf/max_memory_allocated_gb:61.2", "could not alloc 4.00G of memory"},
@@ -182,6 +183,7 @@ func readingPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{
 				{Line: "[gpu-mem] iter 25: 4811 MiB of 12196 MiB", Want: parser.Fields{"allocated": "5044699136"}},
 				{Line: "iter 300 loss 0.41 GPU mem: 11.25 GB", Want: parser.Fields{"allocated": "12079595520"}},
+				{Line: "Epoch 0:   1%|          | 300/20800 [02:03<2:20:00, loss=0.05, gpu_mem_alloc_GiB=31.5]", Want: parser.Fields{"allocated": "33822867456"}},
 				{Line: "step=12 gpu_mem_used_gb=31.5", Want: parser.Fields{"allocated": "33822867456"}},
 			},
 			NoMatch: []string{"peak GPU memory: 12.1 GiB", "GPU memory is full", "gpu_memory_utilization=0.9"},
