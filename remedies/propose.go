@@ -87,7 +87,15 @@ func propose(ctx *Context, names *naming, it *Item) []change {
 			out = append(out, c)
 		}
 	}
-	return alike(ofFailed(ctx, out))
+	return withValue(alike(ofFailed(ctx, out)))
+}
+
+// withValue leaves out settings that the run has at null where another one of the item can go down: it takes the place of them.
+func withValue(changes []change) []change {
+	if !slices.ContainsFunc(changes, func(c change) bool { return c.Direction == "down" && c.To != nil }) {
+		return changes
+	}
+	return slices.DeleteFunc(changes, func(c change) bool { return c.To == nil && c.From != nil && isNone(*c.From) })
 }
 
 // ofFailed leaves out the changes for other processes if the failed one has a block of the configuration with the same setting.

@@ -129,6 +129,9 @@ func (s *settings) find(name string, alone bool) (setting, bool) {
 	at := ""
 	for _, e := range s.byLast[name[strings.LastIndexByte(name, '.')+1:]] {
 		r := fit(name, e.plain, alone)
+		if r > 0 && ofEvaluation().MatchString(e.plain) && !ofEvaluation().MatchString(name) {
+			continue
+		}
 		now, before := s.failed(e.plain), s.failed(at)
 		if r > best.rank || r == best.rank && r > 0 && (now && !before || now == before && better(&e, &best, at)) {
 			best, at = setting{key: e.key, value: e.value, rank: r}, e.plain
