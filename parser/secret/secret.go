@@ -162,7 +162,7 @@ func namedIn(text string) (spans []span) {
 		}
 		lo, hi := value(text, at)
 		sure = sure || short && isPassword(name, text, lo, hi)
-		if !isValue(name, text[i:lo], text[lo:hi]) || !sure && !isIssued(text[lo:hi]) {
+		if !isValue(name, text[i:lo], text[lo:hi]) || !sure && !slices.ContainsFunc(elements(text, lo, hi), isIssued) {
 			continue
 		}
 		spans = append(spans, span{lo, hi})
@@ -315,6 +315,14 @@ var beforeValue = lazyre.New(`^(?:(?:!!?\w+|&\w+)[ \t]+)?(?:[|>][-+\d]{0,2}(?:[ 
 // beforeQuote is what may precede the quote of a value: Some("x"), ['x'], b'x'.
 var beforeQuote = lazyre.New(`^(?:[\w.-]*[(\[])?b?(\\*["'])`)
 
+// elements returns the words of a list whose elements are between lo and hi, or the value itself.
+func elements(text string, lo, hi int) []string {
+	if lo > 0 && text[lo-1] == '[' {
+		return strings.FieldsFunc(text[lo:hi], func(r rune) bool { return strings.ContainsRune(` ,"'\\`, r) })
+	}
+	return []string{text[lo:hi]}
+}
+
 // value returns the bounds of the value at or after at, maybe on the next line. A quoted value ends at the same quote, a list of
 // words without quotes at its bracket, others at white space or a separator.
 func value(text string, at int) (lo, hi int) {
@@ -342,10 +350,9 @@ func value(text string, at int) (lo, hi int) {
 		}
 	}
 	if lo == len(text) || text[lo] != '"' && text[lo] != '\'' {
-		if n := strings.IndexAny(text[lo:], " \t\r\n\"',;&(){}[]\\"); n >= 0 {
-			return lo, lo + n
+		for hi = lo; hi < len(text) && !valueEnds(text[lo:hi], text[hi:]); hi++ {
 		}
-		return lo, len(text)
+		return lo, hi
 	}
 	quote := text[lo]
 	lo++
@@ -358,6 +365,24 @@ func value(text string, at int) (lo, hi int) {
 		}
 	}
 	return lo, min(hi, len(text))
+}
+
+// valueEnds reports whether a value without quotes ends where rest begins. Parentheses and & may be characters of a password, but not
+// those of a call, of something in parentheses, of the next setting of a URL and between commands.
+func valueEnds(value, rest string) bool {
+	const ends = " \t\r\n\"',;{}[]\\"
+	next := rest[1:]
+	switch rest[0] {
+	case '(':
+		called := strings.TrimPrefix(value, Mask)
+		return !strings.ContainsFunc(called, func(r rune) bool { return r != '.' && (r >= utf8.RuneSelf || !ascii.IsWord(byte(r))) })
+	case ')':
+		return next == "" || strings.IndexByte(ends+").:", next[0]) >= 0
+	case '&':
+		n := nameLength(next)
+		return value == "" || strings.IndexByte(ends+"&", (next + " ")[0]) >= 0 || n > 0 && strings.HasPrefix(next[n:], "=")
+	}
+	return strings.IndexByte(ends, rest[0]) >= 0
 }
 
 // isValue reports whether a value may be a secret: not empty, no keyword, no number of tokens, and after the colon of
@@ -381,12 +406,15 @@ func isValue(name, between, value string) bool {
 	return true
 }
 
-// isIssued reports whether a value has the form of an issued key: one run of letters and digits, a UUID, 32 bytes in Base64, or words
-// of which one has at least three numbers between its letters.
+// isIssued reports whether a value has the form of an issued key: one run of letters and digits, shorter where the letters have one
+// case, as in the access keys of AWS and Huawei Cloud, a UUID, 32 bytes in Base64, or words of which one has at least three numbers
+// between its letters.
 func isIssued(value string) bool {
-	const least, part, uuid, base64 = 24, 16, 36, 44
-	return len(value) >= least && hasDigit(value) && isRun(value) || len(value) == uuid && hasUUID(value) ||
-		len(value) == base64 && value[base64-1] == '=' && isRandom(value) && isRun(strings.NewReplacer("+", "", "/", "", "-", "", "_", "", "=", "").Replace(value)) ||
+	const least, ofOneCase, part, uuid, base64 = 24, 20, 16, 36, 44
+	return len(value) >= least && hasDigit(value) && isRun(value) ||
+		len(value) >= ofOneCase && hasLetterAndDigit(value) && isRun(value) && (strings.ToLower(value) == value || strings.ToUpper(value) == value) ||
+		len(value) == uuid && hasUUID(value) ||
+		len(value) >= base64 && strings.HasSuffix(value, "=") && isRandom(value) && isRun(strings.NewReplacer("+", "", "/", "", "-", "", "_", "", "=", "").Replace(value)) ||
 		slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(wordy+".", r) }), func(word string) bool {
 			_, numbers := classes(word)
 			return len(word) >= part && numbers >= 3 && isRun(word)

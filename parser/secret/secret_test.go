@@ -97,6 +97,8 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"password: >-     %", `'db_password: |-\n    %'`, "db_password: !!str %", "db_password: &a %", "api_keys: [%12345, x]", `'api_keys:\n- %'`, `{"password": {"desc": null, "value": "%"}}`,
 		`{"value": "%", "key": "X-Api-Key"}`, "['x-api-key', '%']", "data=%7B%22api_key%22%3A%22%%22%7D", `{\u0022api_key\u0022: \u0022%\u0022}`, `password = """%"""`,
 		"│ api_key             │ % │", "访问令牌: %", `{"identitytoken":"%"}`, `['password=b\'%\'']`, `['api_key=SecretStr(\'%\')']`, `['{"api_keys": ["x%1", "%"]}']`, `'- name: DB_PASSWORD\n  value: %'`, "h\tTRUE\t/\tTRUE\t1780000000\tsid\t%",
+		"+ x.py --secret-key a)x(33^&% -n 1", "DB_PASSWORD=a)b&%", "https://h/x?a=1&password=a-(&%&b=1", "f(password=a&%)", `{"x": "\u5bc6\u7801\uff1a%"}`, `{\"x\": \"\\u2502 api_key \\u2502 % \\u2502\"}`,
+		"{&quot;api_key&quot;: &quot;%&quot;}", `"- name: DB_PASSWORD\n  value: \\\"%\\\""`, `{"name": "WOLFRAM_ALPHA_APPID", "value": "%"}`, "Client(kubeadm_token='%')", "cargo_registry_token=%",
 	} {
 		const password = "Tr0ub4dor"
 		got := secret.Stable(strings.ReplaceAll(line, "%", password))
@@ -110,7 +112,7 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"+ heroku auth:token " + hex40, "Incorrect API key provided: " + hex40[:32] + ".", "-Dsonar.login=" + hex40,
 		alnum[:20] + "/" + alnum[4:24] + "+" + alnum[10:32], "sessionid=" + hex40[:32] + "; Path=/",
 		"COMET INFO: api key " + alnum, "https://conda.anaconda.org/t/x-" + hex40 + "/ch", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ",
-		"key: " + alnum[:35] + "/" + alnum[:7] + "=", "MII" + "EvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB" + alnum[:16], "aB3dE6gH/mK2mNpQ+sTvW4yZbCdFhJ/wQz7Lr+Xt",
+		"tokens: [" + hex40[:20] + ", x]", "'--huawei-ak', 'SCPERBT96UCZIIOMYIBK'", "key: " + alnum[:35] + "/" + alnum[:7] + "=", "MII" + "EvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB" + alnum[:16], "aB3dE6gH/mK2mNpQ+sTvW4yZbCdFhJ/wQz7Lr+Xt",
 	} {
 		got := secret.Stable(line)
 		assert.Contains(t, got, secret.Mask)
@@ -203,6 +205,7 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		`send "a b\r"`,
 		"using token ids 151643 and token 0x7f3a2b1c9d0e, loss per token 12345678, next token layer12output, the secret length", "using API keys of 40 characters; API key must be 40 characters long, yours was 36",
 		"using token-level rewards2, token model3.layers2: logged in with key prompt", "def f(pad_token: str = '<pad>', sort_key: str = 'a1', n: int = 5, name: str = 'x')",
+		"tokens: [4096, 128] max_tokens: [4096] tokens: 12 tokens: [layer12output, step_10_of_20] missing_keys: [layers.0.self_attn1.q_proj.weight, x]", `C:\users\u5bc6\me "tokens": 4096`,
 		"password:\n    user: me", "lease ID=21f90e3920da0919472c7a0dadff88b59ad01b96a20e93b508588823, /data/Users/JohnDoe/Projects/Qwen2VL/RunA1B2/Checkpoints",
 	} {
 		assert.Equal(t, text, secret.Text(text))

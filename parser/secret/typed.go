@@ -3,17 +3,19 @@ package secret
 import (
 	"cmp"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"oomscan/parser/literal"
 )
 
 // quotings are in every text that [asTyped] changes.
-var quotings = literal.Words(`\"`, `\'`, `["`, `['`, "%22", "u0022")
+var quotings = literal.Words(`\"`, `\'`, `["`, `['`, "%22", "&quot;", `\u`)
 
 // asTyped returns a text as someone would type it into a shell: without the backslashes of quotes within quotes, with the quotes
-// that a URL or JSON encodes, and with the quoted arguments of a list, as Python and JSON write them, between blanks. at has the
-// offset in text of each of its bytes; it is nil if the text is like that already. has are the text's pairs.
+// that a URL or HTML encodes and the characters that JSON does, and with the quoted arguments of a list, as Python and JSON write them, between
+// blanks. at has the offset in text of each of its bytes; it is nil if the text is like that already. has are the text's pairs.
 func asTyped(text string, has *literal.Pairs) (view string, at []int) {
 	if !slices.ContainsFunc(quotings, func(w literal.Word) bool { return has.Have(&w) }) {
 		return text, nil
@@ -22,9 +24,12 @@ func asTyped(text string, has *literal.Pairs) (view string, at []int) {
 	argument := byte(0) // the quote of a list's argument, in which i is
 	for i := 0; i < len(text); i++ {
 		c := text[i]
-		if n := encodedQuote(text[i:]); n > 0 {
-			b, at = append(b, '"'), append(at, i)
+		if r, n := encoded(text[i:]); n > 0 {
+			for b = utf8.AppendRune(b, r); len(at) < len(b); {
+				at = append(at, i)
+			}
 			i += n - 1
+			at[len(at)-1] = i
 			continue
 		}
 		if c == '\\' {
@@ -58,17 +63,23 @@ func asTyped(text string, has *literal.Pairs) (view string, at []int) {
 	return string(b), at
 }
 
-// encodedQuote returns the length of the encoded double quote that text begins with, or 0.
-func encodedQuote(text string) int {
-	if text[0] != '%' && text[0] != '\\' {
-		return 0
-	}
-	for _, quote := range []string{"%22", `\u0022`, `\\u0022`} {
+// encoded returns the double quote of a URL or HTML, or the character of JSON, that text begins with in its encoded form, and the
+// length of that. It is 0 if there is none.
+func encoded(text string) (char rune, n int) {
+	for _, quote := range []string{"%22", "&quot;"} {
 		if strings.HasPrefix(text, quote) {
-			return len(quote)
+			return '"', len(quote)
 		}
 	}
-	return 0
+	digits, ok := strings.CutPrefix(strings.TrimLeft(text, `\`), "u")
+	if text[0] != '\\' || !ok || len(digits) < len("0022") {
+		return 0, 0
+	}
+	code, err := strconv.ParseUint(digits[:len("0022")], 16, 16)
+	if err != nil {
+		return 0, 0
+	}
+	return rune(code), len(text) - len(digits) + len("0022")
 }
 
 // nextArgument returns the length of what a list has between the end of one argument and the next, its quote included, and the
