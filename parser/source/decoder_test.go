@@ -101,7 +101,7 @@ func TestDecodersReturnLines(t *testing.T) {
 		"a task in YAML":           {"fatal: [n1]: FAILED!\n  stderr: \"a\\n  b\\nc\"\n  rc: 1\n", "fatal: [n1]: FAILED!\na\n  b\nc\n  rc: 1\n"},
 		"an issue":                 {`{"title":"x","body":"a\r\nb\r\nc\r\nd\r\n"}`, "{\ntitle\n:\nx\n,\nbody\n:\na\r\nb\r\nc\r\nd\r\n\n}"},
 		"a word processor's lines": {"a\vb\r\vc\v\vd\v", "a\nb\r\nc\n\nd\n"},
-		"tabs of the AWS CLI":      {"one\ttwo\tthree\tfour\tfive\tsix\t\tseven\teight\n", "one\ntwo\nthree\nfour\nfive\nsix\n\nseven\neight\n"},
+		"tabs of the AWS CLI":      {"step 1\tstep 2\tstep 3\tfour\tfive\tsix\t\tseven\teight\n", "step 1\nstep 2\nstep 3\nfour\nfive\nsix\n\nseven\neight\n"},
 		"newest first": {
 			"Lines:\n[2026-03-01 09:00:06] g\n[2026-03-01 09:00:05,2] f\n[2026-03-01 09:00:05,12] e\nmore of e\n[2026-03-01 09:00:04] d\n[2026-03-01 09:00:04] c\n[2026-03-01 09:00:03] b\n[2026-03-01 09:00:02] a\n[2026-03-01 09:00:01] start",
 			"[2026-03-01 09:00:01] start\n[2026-03-01 09:00:02] a\n[2026-03-01 09:00:03] b\n[2026-03-01 09:00:04] c\n[2026-03-01 09:00:04] d\n[2026-03-01 09:00:05,12] e\nmore of e\n[2026-03-01 09:00:05,2] f\n[2026-03-01 09:00:06] g\nLines:\n",

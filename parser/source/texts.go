@@ -92,7 +92,7 @@ var noBreak = []byte("\u00a0")
 const minRewritten = 8
 
 // separatorOf is what ends the lines of a log that has no newlines: a carriage return, a line break of a word processor, or the tab that the
-// AWS CLI prints between messages. The states of a progress bar have the same words.
+// AWS CLI prints between messages. The states of a progress bar have the same words, messages may differ in their numbers alone.
 func separatorOf(head []byte) []byte {
 	head = bytes.TrimRight(head, "\n")
 	if bytes.IndexByte(head, '\n') >= 0 {
@@ -108,6 +108,9 @@ func separatorOf(head []byte) []byte {
 				return r
 			}, line)
 			if len(text) > 0 {
+				if c == '\t' {
+					text = line
+				}
 				words[string(text)] = true
 				all++
 			}
