@@ -102,6 +102,10 @@ func TestDecodersReturnLines(t *testing.T) {
 		"an issue":                 {`{"title":"x","body":"a\r\nb\r\nc\r\nd\r\n"}`, "{\ntitle\n:\nx\n,\nbody\n:\na\r\nb\r\nc\r\nd\r\n\n}"},
 		"a word processor's lines": {"a\vb\r\vc\v\vd\v", "a\nb\r\nc\n\nd\n"},
 		"tabs of the AWS CLI":      {"step 1\tstep 2\tstep 3\tfour\tfive\tsix\t\tseven\teight\n", "step 1\nstep 2\nstep 3\nfour\nfive\nsix\n\nseven\neight\n"},
+		"a flowed mail's columns": {
+			strings.Repeat(strings.Repeat("a ", 37)+"\n  b\n"+strings.Repeat("a ", 38)+"\n  b\n"+strings.Repeat("a ", 39)+"\n  b\n", 3),
+			strings.Repeat(strings.Repeat("a ", 37)+"  b\n"+filler+strings.Repeat("a ", 38)+"  b\n"+filler+strings.Repeat("a ", 39)+"  b\n"+filler, 3),
+		},
 		"newest first": {
 			"Lines:\n[2026-03-01 09:00:06] g\n[2026-03-01 09:00:05,2] f\n[2026-03-01 09:00:05,12] e\nmore of e\n[2026-03-01 09:00:04] d\n[2026-03-01 09:00:04] c\n[2026-03-01 09:00:03] b\n[2026-03-01 09:00:02] a\n[2026-03-01 09:00:01] start",
 			"[2026-03-01 09:00:01] start\n[2026-03-01 09:00:02] a\n[2026-03-01 09:00:03] b\n[2026-03-01 09:00:04] c\n[2026-03-01 09:00:04] d\n[2026-03-01 09:00:05,12] e\nmore of e\n[2026-03-01 09:00:05,2] f\n[2026-03-01 09:00:06] g\nLines:\n",

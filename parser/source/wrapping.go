@@ -98,12 +98,12 @@ func areFlowed(rows [][]byte) bool {
 	return full >= minFlowed && full > tight && len(lengths) > minBroken && others*9 <= full
 }
 
-// flows reports whether a row of a flowed text goes on with the next one.
+// flows reports whether a row of a flowed text goes on with the next one, which begins with blanks where there are several.
 func flows(row, next []byte) bool {
 	n := utf8.RuneCount(row)
 	word, _, _ := bytes.Cut(next, []byte{' '})
 	fits := n <= maxFlowed || bytes.IndexByte(bytes.TrimSpace(row), ' ') < 0 // a word that is too long has a row of its own
-	return bytes.HasSuffix(row, []byte{' '}) && fits && len(word) > 0 && n+utf8.RuneCount(word) > leastFlowed
+	return bytes.HasSuffix(row, []byte{' '}) && fits && len(next) > 0 && n+utf8.RuneCount(word) > leastFlowed
 }
 
 // rows returns what is inside the quote marks of each row of a text, and the width of its box. There are none where the text only
