@@ -34,10 +34,8 @@ func (v votes) addSettings(config map[string]Value) {
 // winner returns the outermost program with evidence for any of the roles.
 func (v votes) winner(roles Role) string {
 	for _, least := range []int{2, 1} {
-		for i := range programs {
-			if programs[i].Roles&roles != 0 && v[programs[i].ID] >= least {
-				return programs[i].ID
-			}
+		if id := idThat(func(p *Program) bool { return p.Roles&roles != 0 && v[p.ID] >= least }); id != "" {
+			return id
 		}
 	}
 	return "unknown"
@@ -187,9 +185,9 @@ func programsOf(frames []traceback.Frame) stackPrograms {
 func servesAlone(frames []traceback.Frame) bool {
 	for i := range frames {
 		file := "/" + strings.Join(phase.SplitPath(frames[i].File), "/")
-		if slices.ContainsFunc(programs, func(p Program) bool {
+		if placeThat(func(p *Program) bool {
 			return slices.ContainsFunc(p.Servers, func(script string) bool { return strings.HasSuffix(file, script) })
-		}) {
+		}) >= 0 {
 			return true
 		}
 	}
@@ -221,21 +219,15 @@ func moduleOwner(role Role, path []string) *Program {
 }
 
 func programWith(role Role, match func(Package) bool) *Program {
-	for i := range programs {
-		if programs[i].Is(role) && slices.ContainsFunc(programs[i].Packages, match) {
-			return &programs[i]
-		}
+	if i := placeThat(func(p *Program) bool { return p.Is(role) && slices.ContainsFunc(p.Packages, match) }); i >= 0 {
+		return &programs[i]
 	}
 	return nil
 }
 
 // foremost returns whichever of two programs comes first in the registry: the one found so far or the one of this file.
 func foremost(seen, file string, role Role) string {
-	for i := range programs {
-		p := &programs[i]
-		if p.Is(role) && (p.ID == seen || slices.ContainsFunc(p.Files, func(part string) bool { return strings.Contains(file, part) })) {
-			return p.ID
-		}
-	}
-	return seen
+	return idThat(func(p *Program) bool {
+		return p.Is(role) && (p.ID == seen || slices.ContainsFunc(p.Files, func(part string) bool { return strings.Contains(file, part) }))
+	})
 }

@@ -335,14 +335,25 @@ var programs = []Program{
 	{ID: "none", Roles: Launcher},
 }
 
-// place returns the index of a program in the registry, or -1.
-func place(id string) int {
+// placeThat returns the index of the first program in the registry that matches, or -1.
+func placeThat(matches func(p *Program) bool) int {
 	for i := range programs { // slices.IndexFunc would copy each
-		if programs[i].ID == id {
+		if matches(&programs[i]) {
 			return i
 		}
 	}
 	return -1
+}
+
+// place returns the index of a program in the registry, or -1.
+func place(id string) int { return placeThat(func(p *Program) bool { return p.ID == id }) }
+
+// idThat returns the id of the first program in the registry that matches, or "".
+func idThat(matches func(p *Program) bool) string {
+	if i := placeThat(matches); i >= 0 {
+		return programs[i].ID
+	}
+	return ""
 }
 
 // is reports whether a program is known and has all of the roles.
@@ -389,40 +400,28 @@ func outermost(a, b string) string {
 // programOfLogger returns the program that has a logger of that name or writes stamps of that clock, or "".
 func programOfLogger(name, clock string) string {
 	words := strings.FieldsFunc(name, func(c rune) bool { return strings.ContainsRune(".:/", c) })
-	for i := range programs {
-		p := &programs[i]
-		if p.Clock != "" && p.Clock == clock || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.Loggers, w) }) {
-			return p.ID
-		}
-	}
-	return ""
+	return idThat(func(p *Program) bool {
+		return p.Clock != "" && p.Clock == clock || slices.ContainsFunc(words, func(w string) bool { return slices.Contains(p.Loggers, w) })
+	})
 }
 
 // frameworkOfActor returns the only program that has a class of Ray actors, or "".
 func frameworkOfActor(class string) string {
-	for i := range programs {
-		if slices.Contains(programs[i].Actors, class) {
-			return programs[i].ID
-		}
-	}
-	return ""
+	return idThat(func(p *Program) bool { return slices.Contains(p.Actors, class) })
 }
 
 // isDriver reports whether a process with that label only drives others.
 func isDriver(label string) bool {
 	class := labelClass(label)
-	return class != "" && slices.ContainsFunc(programs, func(p Program) bool { return slices.Contains(p.Drivers, class) })
+	return class != "" && placeThat(func(p *Program) bool { return slices.Contains(p.Drivers, class) }) >= 0
 }
 
 // engineOf returns the engine of a process with that label, or "" if it is unknown.
 func engineOf(label string) string {
 	class := labelClass(label)
-	for i := range programs {
-		if slices.ContainsFunc(programs[i].Workers, func(w string) bool { return strings.HasPrefix(class, w) }) {
-			return programs[i].ID
-		}
-	}
-	return ""
+	return idThat(func(p *Program) bool {
+		return slices.ContainsFunc(p.Workers, func(w string) bool { return strings.HasPrefix(class, w) })
+	})
 }
 
 // labelClass returns the class in the label of a process: "WorkerDict" of "ray::WorkerDict[0]".
