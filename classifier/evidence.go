@@ -34,28 +34,19 @@ func (c *conclusion) lines(v phase.Verdict) []Evidence {
 	return out
 }
 
+// proofs say what a root line proves, by kind.
+var proofs = map[parser.Kind]string{
+	parser.GPUOOM: "a GPU allocation failed", parser.GPUDriverOOM: "the GPU driver reported out of memory", parser.KVCache: "no room for the KV cache",
+	parser.NCCLOOM: "NCCL could not allocate memory", parser.HostOOM: "a host memory allocation failed", parser.SHMExhausted: "/dev/shm is full",
+	parser.OOMKill: "killed because memory ran out",
+}
+
 // reason returns what a root line proves.
 func reason(e *event) string {
-	switch e.Kind {
-	case parser.GPUOOM:
-		return "a GPU allocation failed"
-	case parser.GPUDriverOOM:
-		return "the GPU driver reported out of memory"
-	case parser.KVCache:
-		return "no room for the KV cache"
-	case parser.NCCLOOM:
-		return "NCCL could not allocate memory"
-	case parser.HostOOM:
-		return "a host memory allocation failed"
-	case parser.SHMExhausted:
-		return "/dev/shm is full"
-	case parser.OOMKill:
-		if e.Role == parser.Suspicion {
-			return "killed with SIGKILL; the log does not say by whom"
-		}
-		return "killed because memory ran out"
+	if e.Kind == parser.OOMKill && e.Role == parser.Suspicion {
+		return "killed with SIGKILL; the log does not say by whom"
 	}
-	return "first failure"
+	return cmp.Or(proofs[e.Kind], "first failure")
 }
 
 // findings returns conclusions from the figures.

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -53,31 +54,22 @@ func suspected(kind parser.Kind) (what, why string) {
 	return "A process was killed with SIGKILL", "perhaps because the host was out of memory"
 }
 
+// ranOut says what ran out, by kind.
+var ranOut = map[parser.Kind]string{
+	parser.GPUOOM: "GPU out of memory", parser.GPUDriverOOM: "The GPU driver reported out of memory", parser.KVCache: "No room for the KV cache",
+	parser.NCCLOOM: "NCCL could not allocate GPU memory", parser.HostOOM: "Host out of memory",
+	parser.OOMKill: "A process was killed: host out of memory", parser.SHMExhausted: "/dev/shm is full",
+}
+
 func what(in *Incident) string {
-	if in.Verdict == Suspect {
+	switch {
+	case in.Verdict == Suspect:
 		w, _ := suspected(in.Kind)
 		return w
+	case in.Kind == parser.NCCLOOM && in.Resource == "shm":
+		return "NCCL could not allocate in /dev/shm"
 	}
-	switch in.Kind {
-	case parser.GPUOOM:
-		return "GPU out of memory"
-	case parser.GPUDriverOOM:
-		return "The GPU driver reported out of memory"
-	case parser.KVCache:
-		return "No room for the KV cache"
-	case parser.NCCLOOM:
-		if in.Resource == "shm" {
-			return "NCCL could not allocate in /dev/shm"
-		}
-		return "NCCL could not allocate GPU memory"
-	case parser.HostOOM:
-		return "Host out of memory"
-	case parser.OOMKill:
-		return "A process was killed: host out of memory"
-	case parser.SHMExhausted:
-		return "/dev/shm is full"
-	}
-	return "Memory ran out"
+	return cmp.Or(ranOut[in.Kind], "Memory ran out")
 }
 
 // where names the process that failed first, if it is known.
