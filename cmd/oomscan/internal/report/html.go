@@ -18,7 +18,8 @@ var pageTemplate string
 // htmlTemplates are the page's head, one job, and its end; see page.html.tmpl. Only who asks for the page waits for them.
 var htmlTemplates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("page").Funcs(template.FuncMap{
-		"size": size, "position": position, "doNotApply": doNotApplyItems,
+		"size": size, "position": position, "doNotApply": doNotApplyItems, "ending": func(what string) string { return sentence(named(endingWords, what)) },
+		"bar": cardBar, "holders": holders, "around": linesAround, "trace": traceText, "stacks": stacksOf, "lists": htmlLists, "budget": budgetBars,
 	}).Parse(pageTemplate))
 })
 
@@ -120,20 +121,14 @@ type htmlJob struct {
 	Incidents         []htmlIncident
 	Readings          []htmlReadings
 	Failed            []Input
-	Ended             []htmlEnding
+	Ended             []Ending // what may have ended a job without an incident
 }
-
-// htmlEnding is what may have ended a job without an incident.
-type htmlEnding struct{ What, At, Text string }
 
 func htmlJobOf(j *Job) htmlJob {
 	r := withShortNames(j.Report)
 	out := htmlJob{Name: secret.Text(j.Name), Why: groupedBy(j.Why), Anchor: anchor(j.Name), Run: plainText(runFacts(&unicodeGlyphs, r)), Failed: failures(r), Readings: readingCharts(r)}
 	if len(r.Incidents) == 0 {
-		out.None = sentence(noneText(r))
-		for _, e := range r.EndedBy {
-			out.Ended = append(out.Ended, htmlEnding{sentence(named(endingWords, e.What)), position(e.File, e.Line), e.Text})
-		}
+		out.None, out.Ended = sentence(noneText(r)), r.EndedBy
 	}
 	for i := range r.Incidents {
 		out.Incidents = append(out.Incidents, htmlIncidentOf(r, i))
@@ -151,20 +146,11 @@ type htmlIncident struct {
 	Also         string
 	TryHeading   string
 	Checks       []check
-	First        *htmlProposal
-	Instead      []htmlProposal
-	Bar          *htmlBar
-	Budget       []*htmlBudget
-	Holders      []holder
-	Root         string // file:line
+	Tries        []htmlProposal
 	Reason       string
 	After        string
-	Lists        []htmlList
-	Lines        []htmlLine
-	Trace        string
 	Same         string
 	Timeline     *htmlTimeline
-	Stacks       *htmlStacks
 	Next         *check
 }
 
@@ -173,8 +159,7 @@ func htmlIncidentOf(r *Report, i int) htmlIncident {
 	badge, word := verdict(in)
 	out := htmlIncident{
 		Incident: in, Badge: word, Class: badgeClass(badge), Subject: sentence(subject(r, in)), Leads: leads(r, in), TryHeading: tryHeading(in),
-		Bar: cardBar(in), Holders: holders(in), Root: position(in.Root.File, in.Root.Line), After: plainText(afterwards(newPage(Style{}), in)),
-		Lines: linesAround(in), Trace: traceText(in), Timeline: timelineOf(&r.Run, in), Stacks: stacksOf(in), Next: nextStep(r, in),
+		After: plainText(afterwards(newPage(Style{}), in)), Timeline: timelineOf(&r.Run, in), Next: nextStep(r, in),
 	}
 	if in.Repeats > 0 {
 		out.Same = closed(sentence(sameError(in, in.Repeats)))
@@ -189,15 +174,8 @@ func htmlIncidentOf(r *Report, i int) htmlIncident {
 		out.Checks = checks(r, in)
 	}
 	for k := range in.Proposals {
-		x := htmlProposalOf(in, &in.Proposals[k])
-		if k == 0 {
-			out.First = &x
-		} else {
-			out.Instead = append(out.Instead, x)
-		}
+		out.Tries = append(out.Tries, htmlProposalOf(in, &in.Proposals[k]))
 	}
-	out.Budget = budgetBars(in)
-	out.Lists = htmlLists(in)
 	return out
 }
 
@@ -224,13 +202,10 @@ type htmlProposal struct {
 	Snippets []htmlSnippet
 	Text     string
 	Worst    string
-	Needs    []htmlNeed
+	Needs    []check // what must be true first, and the command that shows whether it is
 	Costs    string
 	Now      *htmlScale
 }
-
-// htmlNeed is what must be true first, and the command that shows whether it is.
-type htmlNeed struct{ Text, Command string }
 
 // htmlSnippet is a setting to paste.
 type htmlSnippet struct{ Text, Was, Verb string } // a setting without a value has a verb
@@ -268,7 +243,7 @@ func htmlProposalOf(in *Incident, x *Proposal) htmlProposal {
 	}
 	for _, s := range x.Needs {
 		text, command := question(s)
-		out.Needs = append(out.Needs, htmlNeed{strings.TrimSpace(text), command})
+		out.Needs = append(out.Needs, check{Command: command, Reading: strings.TrimSpace(text)})
 	}
 	if x.WorstCase != "" && !strings.Contains(x.Text, wordFullLength) {
 		out.Worst = closed(sentence(x.WorstCase))
@@ -342,11 +317,9 @@ var partClass = map[ink]string{
 
 // htmlBudget is a part of the run's budget to scale.
 type htmlBudget struct {
-	Name, How     string
-	Bytes         int64
-	Low, High     int64
+	BudgetPart
+	Name          string
 	Width, Spread float64 // of the value, and of its range beyond it
-	Measured      *int64
 }
 
 func budgetBars(in *Incident) []*htmlBudget {
@@ -358,8 +331,7 @@ func budgetBars(in *Incident) []*htmlBudget {
 	for _, x := range in.Budget {
 		unit := float64(most) / 100
 		out = append(out, &htmlBudget{
-			Name: strings.ReplaceAll(x.Part, "_", " "), How: x.How, Bytes: x.Bytes, Low: x.Low, High: x.High, Measured: x.Measured,
-			Width: float64(max(0, x.Bytes)) / unit, Spread: float64(max(0, x.High-x.Bytes)) / unit,
+			BudgetPart: x, Name: strings.ReplaceAll(x.Part, "_", " "), Width: float64(max(0, x.Bytes)) / unit, Spread: float64(max(0, x.High-x.Bytes)) / unit,
 		})
 	}
 	return out

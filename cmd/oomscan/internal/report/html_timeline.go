@@ -27,7 +27,7 @@ type htmlTimeline struct {
 	Rows           []htmlTrack
 	Height         int
 	RootX, RootY   float64
-	Phases         []htmlPhase // that bands show
+	Phases         []htmlBand // one of each phase, for the key
 	Caption, Label string
 	More           string
 	Followed       bool
@@ -51,9 +51,6 @@ type htmlBand struct {
 	X, Width    float64
 	Class, Text string
 }
-
-// htmlPhase is a phase in the key.
-type htmlPhase struct{ Class, Name string }
 
 // timelineOf draws an incident along time where the log has times, else along the lines of one file. Nil: it has neither, or nothing
 // is known of what came before, and nothing followed.
@@ -83,8 +80,8 @@ func timelineOf(run *Run, in *Incident) *htmlTimeline {
 		r.Y, r.TextY, r.BandY = float64(i*rowHeight+rowCentre), float64(i*rowHeight+rowCentre-14), float64(i*rowHeight+rowCentre-bandRise)
 		said = append(said, r.Who)
 		for _, b := range r.Bands {
-			if p := (htmlPhase{b.Class, b.Text}); !slices.Contains(t.Phases, p) {
-				t.Phases = append(t.Phases, p)
+			if !slices.ContainsFunc(t.Phases, func(p htmlBand) bool { return p.Class == b.Class && p.Text == b.Text }) {
+				t.Phases = append(t.Phases, b)
 			}
 		}
 	}

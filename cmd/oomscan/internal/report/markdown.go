@@ -115,7 +115,7 @@ func (m *markdown) proposal(in *Incident, x *Proposal) {
 	say := htmlProposalOf(in, x)
 	m.f("%s\n", md(strings.TrimSpace(say.Text+" "+say.Worst)))
 	for _, n := range say.Needs {
-		m.f("\n%s%s", wordFirst, md(n.Text))
+		m.f("\n%s%s", wordFirst, md(n.Reading))
 		if n.Command != "" {
 			m.f(" %s", ticked(n.Command))
 		}
