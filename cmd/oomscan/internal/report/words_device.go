@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,41 +29,13 @@ func (in *Incident) nameDevices() {
 	if in.Root.Accelerator == nil {
 		return
 	}
-	rename := func(list ...*string) {
-		for _, s := range list {
-			*s = in.device(*s)
-		}
-	}
-	each := func(list []string) {
-		for i := range list {
-			rename(&list[i])
-		}
-	}
-	rename(&in.Summary, &in.Checklist)
-	each(in.Findings)
-	why := func(x *Why) {
-		rename(&x.Text)
-		each(x.For)
-		each(x.Against)
-	}
-	if in.Cause != nil {
-		why(in.Cause)
-	}
-	for i := range in.Rivals {
-		why(&in.Rivals[i])
-	}
+	in.Summary, in.Checklist = in.device(in.Summary), in.device(in.Checklist)
 	for i := range in.Evidence {
-		rename(&in.Evidence[i].Why)
+		in.Evidence[i].Why = in.device(in.Evidence[i].Why)
 	}
-	for i := range in.Remedies {
-		x := &in.Remedies[i]
-		rename(&x.List, &x.Title, &x.Detail, &x.Why, &x.Caution, &x.AppliesWhy, &x.EnoughWhy)
-	}
-	for i := range in.Proposals {
-		x := &in.Proposals[i]
-		rename(&x.Title, &x.Text, &x.WhyNot, &x.WorstCase)
-		each(x.Costs)
-		each(x.Needs)
+	keep := func(field string, _ reflect.Value) bool { return field == "Changes" || field == "Source" }
+	for _, said := range []any{in.Cause, &in.Rivals, &in.Findings, &in.Remedies, &in.Proposals} {
+		rewriter{in.device, keep}.apply(reflect.ValueOf(said))
 	}
 }
 
