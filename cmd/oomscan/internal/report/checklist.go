@@ -50,7 +50,7 @@ func writeChecklist(p *page, in *Incident, full bool) {
 			out = append(out, folded{x.Title, inBrief(x.AppliesWhy)})
 		default:
 			if first := sameChange(in.Remedies[:i], x); first != 0 && started[x.ID] == 0 {
-				out = append(out, folded{x.Title, sameAsItem(first)})
+				out = append(out, folded{x.Title, fmt.Sprintf(formatSameAsItem, nbsp, first)})
 				continue
 			}
 			writeItem(p, x, started[x.ID])
@@ -183,7 +183,7 @@ func writeFolded(p *page, items []folded) {
 		}
 		text := strings.Join(parts, "; ")
 		if left > 0 {
-			text += "; " + moreItems(left)
+			text += fmt.Sprintf("; %d%cmore", left, nbsp) + unbroken(wordInFull)
 		}
 		if spans := []span{{dim, wordNotHere + "  "}, {plain, text}}; shown == 1 || p.linesOf(at, spans) <= maxFolded {
 			p.para(at, spans...)

@@ -136,7 +136,7 @@ func happened(p *page, in *Incident, cs []Consequence) []span {
 		if i == maxAfter {
 			break
 		}
-		at := span{plain, lineText(g.first.Line)}
+		at := span{plain, fmt.Sprintf("line%c%d", nbsp, g.first.Line)}
 		if g.first.File != in.Root.File {
 			at = p.at(g.first.File, g.first.Line)
 		}

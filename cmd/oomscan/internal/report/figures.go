@@ -57,9 +57,6 @@ func count(n int, one, many string) string {
 // grouped prints a number with separators between the thousands.
 func grouped(n int) string { return memory.Thousands(int64(n)) }
 
-// lineText is a place in the log that was named before.
-func lineText(n int) string { return fmt.Sprintf("line%c%d", nbsp, n) }
-
 // position is a place in a log.
 func position(file string, line int) string {
 	if file == "" {

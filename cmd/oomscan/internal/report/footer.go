@@ -23,7 +23,7 @@ func writeNone(p *page, r *Report) {
 		hint = false
 	case len(failed) > 0:
 		ground = badgeSuspect
-		text += notInFull(len(failed))
+		text += fmt.Sprintf(formatNotInFull, count(len(failed), "input", "inputs"))
 	case r.Stats.Lines == 0 && r.Stats.Bytes == 0:
 		word, ground, text = badgeWordEmpty, badgeSuspect, wordEmpty
 	}
@@ -123,7 +123,7 @@ func writePartial(p *page, yes bool, failed, inputs int) {
 	}
 	text := wordInterrupted
 	if failed > 0 && inputs > 1 {
-		text += notToTheEnd(failed, inputs)
+		text += fmt.Sprintf(formatNotToTheEnd, grouped(failed), count(inputs, "input", "inputs"))
 	}
 	p.badge(badgeSuspect, badgeWordPartial, span{bold, text})
 	p.blank()
@@ -162,9 +162,10 @@ func runFacts(g *glyphs, r *Report) []span {
 func writeRead(p *page, what string, truncated int, version string, st Stats) {
 	parts := [][]span{{{plain, what}}, {{plain, count(st.Lines, "line", "lines")}}, {{plain, size(st.Bytes)}}}
 	if truncated > 0 {
-		parts = append(parts, []span{{plain, tooLong(truncated)}})
+		parts = append(parts, []span{{plain, count(truncated, "line", "lines") + wordTooLong}})
 	}
-	p.row(labelRead, p.g.join(append(parts, []span{{dim, readBy(version, st.DurationMS)}}))...)
+	by := strings.TrimSpace("oomscan "+version) + " in " + duration(st.DurationMS)
+	p.row(labelRead, p.g.join(append(parts, []span{{dim, by}}))...)
 }
 
 // inputs names what was read.

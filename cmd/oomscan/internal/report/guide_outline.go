@@ -138,7 +138,7 @@ func guideEntry(x *GuideItem) entry {
 	e.lines = append(e.lines, line{text: x.Snippet, syntax: x.Syntax, kind: pasted})
 	for i := range x.Changes {
 		if c := &x.Changes[i]; c.ComputedFrom != "" && c.To != nil {
-			e.lines = append(e.lines, line{label: whyTo(clip(*c.To)), text: closed(c.ComputedFrom)})
+			e.lines = append(e.lines, line{label: "why " + clip(*c.To) + ":", text: closed(c.ComputedFrom)})
 		}
 	}
 	for i := range x.Parameters {

@@ -165,7 +165,7 @@ func htmlIncidentOf(r *Report, i int) htmlIncident {
 		out.Same = closed(sentence(sameError(in, in.Repeats)))
 	}
 	if in.phased() {
-		out.Reason = confidenceOf(in)
+		out.Reason = fmt.Sprintf("Phase (%s confidence): %s", in.Confidence, closed(reason(in)))
 	}
 	if in.Cause != nil {
 		out.WhyText, out.Also = sentence(whyText(in)), alsoText(in)

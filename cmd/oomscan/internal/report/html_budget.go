@@ -51,7 +51,7 @@ func stacksOf(in *Incident) *htmlStacks {
 	}
 	out.Bars = append(out.Bars, htmlStack{budgetTitle(false, total), out.Parts})
 	if capacity > 0 {
-		out.CapacityX, out.Capacity = float64(capacity)*percent, capacityText(name, capacity)
+		out.CapacityX, out.Capacity = float64(capacity)*percent, name+" has "+size(capacity)
 	}
 	if len(in.Proposals) > 0 {
 		if frees := in.Proposals[0].FreesBytes; frees != nil && *frees > 0 && *frees < total {

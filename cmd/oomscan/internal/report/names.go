@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/parser/ascii"
 	"oomscan/parser/source"
 )
 
@@ -142,11 +143,11 @@ func words(s string, f func(string) string) string {
 
 // lastPart is a dotted setting's last word, which tells it to people beside an item's title; anything else stays.
 func lastPart(key string) string {
-	if strings.Count(key, ".") < 2 || !letter(key[0]) {
+	if strings.Count(key, ".") < 2 || !ascii.IsLetter(key[0]) {
 		return key
 	}
 	for i := range len(key) {
-		if c := key[i]; c != '.' && c != '_' && !letter(c) && (c < '0' || c > '9') {
+		if c := key[i]; c != '.' && !ascii.IsWord(c) {
 			return key
 		}
 	}
@@ -157,8 +158,6 @@ func lastPart(key string) string {
 	}
 	return key[last+1:]
 }
-
-func letter(c byte) bool { return c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 // called is what an input is called.
 func called(file string) string {

@@ -54,11 +54,10 @@ func NewPlan(version string, before remedies.Plan, after *remedies.Plan, changes
 
 // PlanFormats are the ways to print a plan.
 func PlanFormats() map[string]func(io.Writer, *Plan, Style) error {
-	return map[string]func(io.Writer, *Plan, Style) error{"text": planText, "json": planJSON}
-}
-
-func planJSON(w io.Writer, p *Plan, _ Style) error {
-	return writeJSON(w, p, "  ")
+	return map[string]func(io.Writer, *Plan, Style) error{
+		"text": planText,
+		"json": func(w io.Writer, p *Plan, _ Style) error { return writeJSON(w, p, "  ") },
+	}
 }
 
 // planText lays a plan out for people.
@@ -174,7 +173,7 @@ func writePlanMissing(pg *page, p *Plan) {
 	}
 	pg.heading(wordNotCounted, span{dim, wordToCount})
 	for _, m := range p.Missing {
-		pg.para(block{indent: 2, hang: 4}, span{plain, m.Input}, span{dim, neededFor(m.Parts)})
+		pg.para(block{indent: 2, hang: 4}, span{plain, m.Input}, span{dim, " (for " + strings.ReplaceAll(strings.Join(m.Parts, ", "), "_", " ") + ")"})
 		if len(m.Settings) == 0 {
 			continue
 		}

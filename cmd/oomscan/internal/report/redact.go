@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/parser/ascii"
 	"oomscan/parser/lazyre"
 )
 
@@ -190,7 +191,7 @@ func replaceWords(re *regexp.Regexp, s string, with map[string]string) string {
 	var b strings.Builder
 	end := 0
 	for _, m := range re.FindAllStringIndex(s, -1) {
-		if m[0] > 0 && letterOrDigit(s[m[0]-1]) || m[1] < len(s) && letterOrDigit(s[m[1]]) {
+		if m[0] > 0 && isAlnum(s[m[0]-1]) || m[1] < len(s) && isAlnum(s[m[1]]) {
 			continue
 		}
 		b.WriteString(s[end:m[0]] + with[s[m[0]:m[1]]])
@@ -199,7 +200,7 @@ func replaceWords(re *regexp.Regexp, s string, with map[string]string) string {
 	return b.String() + s[end:]
 }
 
-func letterOrDigit(c byte) bool { return letter(c) || c >= '0' && c <= '9' }
+func isAlnum(c byte) bool { return ascii.IsLetter(c) || ascii.IsDigit(c) }
 
 // inWord reports whether a path which begins behind c is the rest of something else: a unit, a metric, a relative path.
-func inWord(c byte) bool { return letterOrDigit(c) || strings.IndexByte("_.%-", c) >= 0 }
+func inWord(c byte) bool { return ascii.IsWord(c) || strings.IndexByte(".%-", c) >= 0 }

@@ -20,11 +20,8 @@ func inBrief(why string) string {
 	return strings.ReplaceAll(settingPlace().ReplaceAllString(why, ""), "; ", ", ")
 }
 
-// moreItems counts items that do not apply and have no room.
-func moreItems(n int) string { return fmt.Sprintf("%d%cmore", n, nbsp) + unbroken(wordInFull) }
-
-// sameAsItem says that an item makes the same change as an earlier one.
-func sameAsItem(order int) string { return fmt.Sprintf("same as item%c%d", nbsp, order) }
+// formatSameAsItem says that an item makes the same change as an earlier one.
+const formatSameAsItem = "same as item%c%d"
 
 // settingPlace is where the log tells a setting, behind it.
 var settingPlace = lazyre.New(` \([^() ]+:\d+\)`)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 
 	"oomscan/remedies"
@@ -48,9 +47,6 @@ const (
 	commandGuide  = "oomscan guide "
 )
 
-// whyTo introduces how a value was computed.
-func whyTo(value string) string { return "why " + value + ":" }
-
 // correctedText says where a document is wrong.
 func correctedText(c *remedies.Correction) string {
 	text := "the document says " + strings.TrimSuffix(c.Says, ".") + "; in fact " + strings.TrimSuffix(c.Is, ".")
@@ -80,8 +76,3 @@ const (
 	fitsUnsure      = "unsure"
 	modelFlag       = "--model config.json, or "
 )
-
-// neededFor names the parts of a budget that an input is missing for.
-func neededFor(parts []string) string {
-	return fmt.Sprintf(" (for %s)", strings.ReplaceAll(strings.Join(parts, ", "), "_", " "))
-}

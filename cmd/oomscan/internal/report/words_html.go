@@ -120,11 +120,6 @@ func placeOnAxis(p *Reading, stepped, timed bool) string {
 	return "line " + grouped(p.Line)
 }
 
-// confidenceOf says how sure the phase is and how it is known.
-func confidenceOf(in *Incident) string {
-	return fmt.Sprintf("Phase (%s confidence): %s", in.Confidence, closed(reason(in)))
-}
-
 // budgetTitle names a bar of the budget: what the settings make of it, or after the first change.
 func budgetTitle(after bool, n int64) string {
 	if after {
@@ -132,6 +127,3 @@ func budgetTitle(after bool, n int64) string {
 	}
 	return "computed from the settings: " + size(n)
 }
-
-// capacityText names the line of what there is.
-func capacityText(name string, n int64) string { return name + " has " + size(n) }

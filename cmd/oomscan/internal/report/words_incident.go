@@ -277,9 +277,6 @@ func missing(in *Incident) string {
 	return strings.Join(out, ", ")
 }
 
-// killedInAll says how many processes a storm of kills took.
-func killedInAll(n int) string { return count(n, "process", "processes") + " killed in all" }
-
 // others counts further processes of a name.
 func others(n int) string { return count(n, "other", "others") }
 
@@ -329,7 +326,7 @@ func killedName(in *Incident) string {
 func timesText(in *Incident) string {
 	switch n := len(in.Victims); {
 	case n > 1:
-		return killedInAll(n)
+		return count(n, "process", "processes") + " killed in all"
 	case in.Repeats > 0:
 		return sameError(in, in.Repeats)
 	}

@@ -19,6 +19,10 @@ const (
 	wordUnfinished  = "no input could be read to its end; no out-of-memory error in the part that was read"
 	wordEmpty       = "the input is empty; a job that is killed early may never flush its output"
 	wordInterrupted = "interrupted before everything was read"
+	wordTooLong     = " too long to be read whole (--max-line)"
+
+	formatNotInFull   = "; %s could not be read in full"
+	formatNotToTheEnd = ": %s of %s not read, or not to the end"
 
 	labelModel  = "model"
 	labelRead   = "read"
@@ -70,29 +74,9 @@ func noneText(r *Report) string {
 	return "no out-of-memory error in " + count(r.Stats.Lines, "line", "lines")
 }
 
-// notInFull says how many inputs were read in part.
-func notInFull(n int) string {
-	return fmt.Sprintf("; %s could not be read in full", count(n, "input", "inputs"))
-}
-
-// notToTheEnd says how many of all inputs were not read, or in part.
-func notToTheEnd(failed, inputs int) string {
-	return fmt.Sprintf(": %s of %s not read, or not to the end", grouped(failed), count(inputs, "input", "inputs"))
-}
-
 // quotedText says how many messages are text that a log quotes.
 func quotedText(n int) string {
 	return count(n, "memory message", "memory messages") + " in printed samples, not counted as failures"
-}
-
-// tooLong says how many lines were read in parts.
-func tooLong(n int) string {
-	return count(n, "line", "lines") + " too long to be read whole (--max-line)"
-}
-
-// readBy says which program read the logs, and in what time.
-func readBy(version string, ms int64) string {
-	return strings.TrimSpace("oomscan "+version) + " in " + duration(ms)
 }
 
 // runWords are the facts of a run that have a label, in the order in which they are shown.
