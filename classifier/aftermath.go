@@ -119,12 +119,9 @@ func (c *conclusion) goesOn(e *event) bool {
 	if c.behind(e.file.Signs, e.SignsBy, e.file.Progress-e.Progress, e) < 3 || e.Attempt != e.file.Attempt {
 		return false
 	}
-	for _, x := range c.job.index.byFile[e.file] {
-		if x.Progress > e.Progress && !c.another(x) && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(c.job.index.byFile[e.file], func(x *event) bool {
+		return x.Progress > e.Progress && !c.another(x) && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception)
+	})
 }
 
 // another reports whether an event comes from a different program than the root, in an input that both write to.
@@ -147,13 +144,10 @@ func uncaught(t *traceback.Trace) bool {
 
 // fatalAfter reports whether the job still died after e, without another step.
 func (c *conclusion) fatalAfter(e *event) bool {
-	for _, x := range c.job.index.byFile[e.file] {
-		if x.At.Line > e.At.Line && !c.another(x) && (c.next == 0 || x.At.Line < c.next-40) && x.Steps == e.file.Steps && x.Attempt == e.Attempt &&
-			(isFatal(x) || x.pattern.GaveUp) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.job.index.byFile[e.file], func(x *event) bool {
+		return x.At.Line > e.At.Line && !c.another(x) && (c.next == 0 || x.At.Line < c.next-40) && x.Steps == e.file.Steps && x.Attempt == e.Attempt &&
+			(isFatal(x) || x.pattern.GaveUp)
+	})
 }
 
 // consequences lists what followed. Equal messages of one kind are listed once, with a count.

@@ -117,11 +117,8 @@ func (f *file) distributed() bool {
 			return true
 		}
 	}
-	for i := range f.Launches {
-		g := f.Launches[i].Fields
-		if n, ok := g.Int("world_size"); ok && n > 1 || g["launcher"] == "torchrun" || g["launcher"] == "deepspeed" {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.Launches, func(m parser.Marker) bool {
+		n, ok := m.Fields.Int("world_size")
+		return ok && n > 1 || m.Fields["launcher"] == "torchrun" || m.Fields["launcher"] == "deepspeed"
+	})
 }

@@ -209,15 +209,9 @@ var common = map[string]bool{"torch": true, "ray": true, "hydra": true, "numpy":
 
 // progress reports whether the run went on between two events of one input.
 func (c *cluster) progress(a, b *event) bool {
-	if c.ownSteps(a, b) {
-		return true
-	}
-	for _, e := range c.job.index.recovery[a.file] {
-		if e.At.Line > a.At.Line && e.At.Line < b.At.Line && c.concerns(e) {
-			return true
-		}
-	}
-	return false
+	return c.ownSteps(a, b) || slices.ContainsFunc(c.job.index.recovery[a.file], func(e *event) bool {
+		return e.At.Line > a.At.Line && e.At.Line < b.At.Line && c.concerns(e)
+	})
 }
 
 // concerns reports whether a recovery may be about this cluster: its writer failed in it, or did not fail at all and reports for

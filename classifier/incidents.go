@@ -124,19 +124,11 @@ func (j *job) dropOtherJobs() {
 
 // knowsJob reports whether the job id occurs outside the kernel's log.
 func (j *job) knowsJob() bool {
-	for _, e := range j.events {
-		if e.pattern.Program.Name != "kernel" && sameJob(e.fields["job"], j.run.JobID) {
-			return true
-		}
-	}
-	for _, f := range j.files {
-		for _, m := range f.Launches {
-			if sameJob(m.Fields["job"], j.run.JobID) {
-				return true
-			}
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.events, func(e *event) bool {
+		return e.pattern.Program.Name != "kernel" && sameJob(e.fields["job"], j.run.JobID)
+	}) || slices.ContainsFunc(j.files, func(f *file) bool {
+		return slices.ContainsFunc(f.Launches, func(m parser.Marker) bool { return sameJob(m.Fields["job"], j.run.JobID) })
+	})
 }
 
 // sameJob compares Slurm job ids: "4242.batch" and "4242" are one job.
@@ -258,15 +250,9 @@ func (j *job) suspicion() *cluster {
 // cancelled reports whether the scheduler explains a kill: it ended the job for its own reason, or cancelled something earlier.
 // A later cancellation without a reason is a consequence, as with --kill-on-bad-exit.
 func (j *job) cancelled(kill *event) bool {
-	for _, e := range j.events {
-		if e.Kind != parser.JobCancelled {
-			continue
-		}
-		if e.fields["reason"] != "cancelled" || e.file != kill.file || e.At.Line < kill.At.Line {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(j.events, func(e *event) bool {
+		return e.Kind == parser.JobCancelled && (e.fields["reason"] != "cancelled" || e.file != kill.file || e.At.Line < kill.At.Line)
+	})
 }
 
 // lostPeer reports whether a collective failed because another process was gone. After a kill, that is a consequence of the

@@ -274,18 +274,18 @@ func (c *conclusion) cannotSpeakFor(e *event, stream string) bool {
 	if stream == "" || e.Header.Stream == "" || stream == e.Header.Stream {
 		return false
 	}
-	for _, x := range c.job.index.evidence[writer{e.file, stream}] {
-		if x.cluster != nil && x.cluster != c.cluster && x.Attempt == e.Attempt {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.job.index.evidence[writer{e.file, stream}], func(x *event) bool { return c.failedElsewhere(x, e) })
+}
+
+// failedElsewhere reports whether x is of another incident in the attempt of e.
+func (c *conclusion) failedElsewhere(x, e *event) bool {
+	return x.cluster != nil && x.cluster != c.cluster && x.Attempt == e.Attempt
 }
 
 // sharedLog reports whether several programs write the log: another labelled writer had its own incident.
 func (c *conclusion) sharedLog(e *event) bool {
 	return slices.ContainsFunc(c.job.index.evidences[e.file], func(x *event) bool {
-		return x.cluster != nil && x.cluster != c.cluster && x.Attempt == e.Attempt && labelled(x, e)
+		return c.failedElsewhere(x, e) && labelled(x, e)
 	})
 }
 
