@@ -128,13 +128,11 @@ func prompted(prefix, word, rest string) bool {
 	if !strings.HasSuffix(prefix, "$") && prefix != "+" || len(word) < 3 || !isName(baseOf(word)) {
 		return false
 	}
-	for _, w := range strings.Fields(rest) {
+	return slices.ContainsFunc(strings.Fields(rest), func(w string) bool {
 		name, _, _ := strings.Cut(w, "=")
-		if flag, long := strings.CutPrefix(name, "--"); long && isName(flag) && isKnown(flag) {
-			return true
-		}
-	}
-	return false
+		flag, long := strings.CutPrefix(name, "--")
+		return long && isName(flag) && isKnown(flag)
+	})
 }
 
 // baseOf returns the last element of a path.

@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"strings"
 
 	"oomscan/parser/ascii"
@@ -49,13 +50,5 @@ func shortLabel(prefix []byte) bool {
 		return false
 	}
 	words := strings.Fields(strings.ToLower(s))
-	if len(words) == 0 || len(words) > 3 {
-		return false
-	}
-	for _, w := range words {
-		if !isName(w) || endsWithWord(w, reportWords) {
-			return false
-		}
-	}
-	return true
+	return len(words) > 0 && len(words) <= 3 && !slices.ContainsFunc(words, func(w string) bool { return !isName(w) || endsWithWord(w, reportWords) })
 }

@@ -1,6 +1,9 @@
 package traceback
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // unwrap removes the bar of exception groups and loguru's mark before the failing frame.
 func (a *Assembler) unwrap(body []byte, indent int) ([]byte, int) {
@@ -26,12 +29,7 @@ func (a *Assembler) isBoxFrame() (ok bool) {
 
 // isBoxRow reports whether a line is a row of rich's box or its border.
 func isBoxRow(body []byte) bool {
-	for _, edge := range []string{"│", "╰", "╭", "├"} {
-		if bytes.HasPrefix(body, []byte(edge)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"│", "╰", "╭", "├"}, func(edge string) bool { return bytes.HasPrefix(body, []byte(edge)) })
 }
 
 // boxRow removes the sides of the box from a row.

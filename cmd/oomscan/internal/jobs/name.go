@@ -144,12 +144,8 @@ func unpacked(name string) string {
 
 // streamOf reports whether a name ends with a standard stream's, as schedulers' files do.
 func streamOf(base string) bool {
-	for _, end := range []string{".out", ".err", ".stdout", ".stderr", ".output", ".error"} {
-		if strings.HasSuffix(strings.ToLower(base), end) {
-			return true
-		}
-	}
-	return false
+	base = strings.ToLower(base)
+	return slices.ContainsFunc([]string{".out", ".err", ".stdout", ".stderr", ".output", ".error"}, func(end string) bool { return strings.HasSuffix(base, end) })
 }
 
 // role matches logs that AReaL's launchers write into a trial's folder, possibly from separate Slurm jobs.

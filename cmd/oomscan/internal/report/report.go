@@ -265,12 +265,7 @@ func New(version string, inputs []Input, res classifier.Result, guides ...remedi
 
 // Memory reports whether any incident has verdict memory.
 func (r *Report) Memory() bool {
-	for i := range r.Incidents {
-		if r.Incidents[i].Verdict == string(classifier.Memory) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Incidents, func(in Incident) bool { return in.Verdict == string(classifier.Memory) })
 }
 
 func run(c classifier.Run) Run {
