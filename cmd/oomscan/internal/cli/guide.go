@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -95,15 +96,6 @@ func (o *guideOptions) guide(args []string, s Streams) (status int, err error) {
 			return exitTrouble, err
 		}
 	}
-	out, done, err := o.sink(s, true)
-	if err != nil {
-		return exitTrouble, err
-	}
-	defer func() {
-		if e := done(); err == nil && e != nil {
-			err = problem{where: o.output, what: "cannot be written: " + cause(e), hint: "choose another file with -o"}
-		}
-	}()
 	page, found, err := o.page(args, q)
 	if err != nil {
 		return exitTrouble, err
@@ -111,7 +103,7 @@ func (o *guideOptions) guide(args []string, s Streams) (status int, err error) {
 	if !found {
 		status = exitNothingFound
 	}
-	return status, report.GuideFormats()[o.format](out, page, o.style(s))
+	return status, o.write(s, func(out io.Writer) error { return report.GuideFormats()[o.format](out, page, o.style(s)) })
 }
 
 // page is what was asked for, and whether a search found anything.

@@ -71,7 +71,7 @@ reference=true, critic=false. What is missing is listed, with how to give it.`,
 }
 
 // plan prints the budget of the run that the paths and the flags describe.
-func (o *planOptions) plan(paths []string, s Streams) (err error) {
+func (o *planOptions) plan(paths []string, s Streams) error {
 	o.jobs = min(runtime.GOMAXPROCS(0), maxJobs)
 	if err := o.readPacks(s); err != nil {
 		return err
@@ -105,16 +105,7 @@ func (o *planOptions) plan(paths []string, s Streams) (err error) {
 	if err != nil {
 		return problem{where: "--set", what: err.Error(), hint: "write the key in full"}
 	}
-	out, done, err := o.sink(s, true)
-	if err != nil {
-		return err
-	}
-	defer func() {
-		if e := done(); err == nil && e != nil {
-			err = problem{where: o.output, what: "cannot be written: " + cause(e), hint: "choose another file with -o"}
-		}
-	}()
-	return report.PlanFormats()[o.format](out, page, o.style(s))
+	return o.write(s, func(out io.Writer) error { return report.PlanFormats()[o.format](out, page, o.style(s)) })
 }
 
 // planPage computes the plan, before and after the changes where there are any.

@@ -321,18 +321,14 @@ func (o *options) checkOutput(paths []string, s Streams) error {
 
 // isLogBelow reports whether a file is below a folder and looks like a log. An earlier report may be replaced.
 func isLogBelow(folder, file string) bool {
-	folder, err := filepath.EvalSymlinks(folder)
-	if err != nil {
-		return false
-	}
-	if file, err = filepath.EvalSymlinks(file); err != nil {
-		return false
-	}
-	if folder, err = filepath.Abs(folder); err != nil {
-		return false
-	}
-	if file, err = filepath.Abs(file); err != nil {
-		return false
+	for _, path := range []*string{&folder, &file} {
+		real, err := filepath.EvalSymlinks(*path)
+		if err == nil {
+			*path, err = filepath.Abs(real)
+		}
+		if err != nil {
+			return false
+		}
 	}
 	if below, err := filepath.Rel(folder, file); err != nil || !filepath.IsLocal(below) {
 		return false
@@ -363,6 +359,19 @@ func (o *options) sink(s Streams, complete bool) (io.Writer, func() error, error
 		return nil, nil, problem{where: o.output, what: "cannot be written: " + cause(err), hint: "choose another file with -o"}
 	}
 	return f, f.Close, nil
+}
+
+// write writes a text that is complete to where the report goes.
+func (o *options) write(s Streams, text func(io.Writer) error) error {
+	out, done, err := o.sink(s, true)
+	if err != nil {
+		return err
+	}
+	err = text(out)
+	if e := done(); err == nil && e != nil {
+		err = problem{where: o.output, what: "cannot be written: " + cause(e), hint: "choose another file with -o"}
+	}
+	return err
 }
 
 // cause is the last part of a path error: the path is said elsewhere.
