@@ -78,20 +78,13 @@ func (s *Skipped) Add(t Skipped) {
 
 func (s *Skipped) Error() string {
 	var parts []string
-	if s.Binary > 0 {
-		parts = append(parts, count(s.Binary, "binary file"))
-	}
-	if s.Compressed > 0 {
-		parts = append(parts, count(s.Compressed, "compressed file"))
-	}
-	if s.Reports > 0 {
-		parts = append(parts, count(s.Reports, "report")+" of oomscan")
-	}
-	if s.Observations > 0 {
-		parts = append(parts, count(s.Observations, "file")+" of observations")
-	}
-	if s.Logs > 0 {
-		parts = append(parts, count(s.Logs, "log"))
+	for _, x := range []struct {
+		n          int
+		what, more string
+	}{{s.Binary, "binary file", ""}, {s.Compressed, "compressed file", ""}, {s.Reports, "report", " of oomscan"}, {s.Observations, "file", " of observations"}, {s.Logs, "log", ""}} {
+		if x.n > 0 {
+			parts = append(parts, count(x.n, x.what)+x.more)
+		}
 	}
 	return "passed over " + strings.Join(parts, " and ")
 }

@@ -1,6 +1,7 @@
 package epilog
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -67,22 +68,22 @@ func (n *Names) value(letter byte, later bool) (value string, number, known bool
 		}
 		return strconv.FormatUint(uint64(n.Job), 10), true, true
 	case 'A':
-		return orUnknown(n.Array), true, true
+		return cmp.Or(n.Array, unknown), true, true
 	case 'a':
-		return orUnknown(n.Task), true, true
+		return cmp.Or(n.Task, unknown), true, true
 	case 'u':
-		return orUnknown(n.User), false, true
+		return cmp.Or(n.User, unknown), false, true
 	case 'x':
-		return orUnknown(n.Name), false, true
+		return cmp.Or(n.Name, unknown), false, true
 	case 'n', 't':
 		return "0", true, true
 	case 's':
 		return "batch", false, true
 	case 'N':
 		if later {
-			return orUnknown(n.Node), false, true
+			return cmp.Or(n.Node, unknown), false, true
 		}
-		return orUnknown(n.Host), false, true
+		return cmp.Or(n.Host, unknown), false, true
 	}
 	if !later {
 		return "", false, false
@@ -95,18 +96,11 @@ func (n *Names) value(letter byte, later bool) (value string, number, known bool
 		}
 		return strconv.FormatUint(task%10, 10), true, true
 	case 'r':
-		return orUnknown(n.Restarts), true, true
+		return cmp.Or(n.Restarts, unknown), true, true
 	case 'S':
-		return orUnknown(n.SLUID), false, true
+		return cmp.Or(n.SLUID, unknown), false, true
 	}
 	return "", false, false
-}
-
-func orUnknown(s string) string {
-	if s == "" {
-		return unknown
-	}
-	return s
 }
 
 // maxWidth is the largest width to which slurmstepd pads a number.
