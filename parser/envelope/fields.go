@@ -32,7 +32,7 @@ var fields = map[string]field{
 	"left":     {class: blank, most: 4},
 	"right":    {first: blank | digit, least: 1, call: takeRight},
 	"digits":   {class: digit, least: 1, most: 9},
-	"hex":      {class: alnum, least: 1, most: 64, check: isHex},
+	"hex":      {class: alnum, least: 1, most: 64, check: func(b []byte) bool { return len(bytes.Trim(b, "0123456789abcdef")) == 0 }},
 	"word":     {class: word, least: 1, most: 64},
 	"launcher": {class: hostname, least: 1, most: 128},
 	"role":     {class: lower | dash | underscore, least: 3, most: 24},
@@ -58,7 +58,7 @@ var fields = map[string]field{
 	"epoch":    {first: digit, least: 1, call: func(m *matcher, _ int) bool { return m.keepTime(m.epoch()) }},
 	"monthday": {first: upper, least: 1, call: timeIn(syslogLayout)},
 	"syslog":   {first: upper, least: 1, call: timeIn(syslogLayout, weekdayLayout)},
-	"uptime":   {first: digit, least: 1, call: takeUptime},
+	"uptime":   {first: digit, least: 1, call: func(m *matcher, _ int) bool { return m.keepTime(m.uptime()) }},
 	"weekday":  {first: upper, least: 1, call: timeOfWeekday(ctimeLayout)},
 	"today":    {first: upper, least: 1, call: timeOfWeekday(dateLayout)},
 	"ctime":    {first: alpha | high | dot, least: 1, call: timeIn(ctimeLayout)},
@@ -95,7 +95,7 @@ var fields = map[string]field{
 	"service":   {into: slotName, class: hostname, first: lower, least: 1, most: 128, check: isService},
 	"hyphened":  {into: slotName, class: hostname, first: lower, least: 5, most: 128, check: isHyphened},
 	"logstream": {into: slotName, class: hostname | slash, first: alnum, least: 12, most: 253, check: isLogStream},
-	"launched":  {into: slotName, class: alpha | dash | underscore, least: 1, most: 64, check: isRole},
+	"launched":  {into: slotName, class: alpha | dash | underscore, least: 1, most: 64, check: func(b []byte) bool { return b[len(b)-1] != '-' }},
 	"logfile":   {into: slotName, first: alpha | slash | dot, least: 1, call: takeLogFile},
 	"name":      {into: slotName, class: word, least: 1, most: 64},
 	"value":     {into: slotValue, first: anyByte, call: takeBracketed(slotValue)},
@@ -109,7 +109,7 @@ var fields = map[string]field{
 	// Loggers and places in source files.
 	"logger":  {into: slotLogger, class: place, least: 1, most: maxLabel},
 	"named":   {into: slotLogger, class: place, least: 1, most: maxLabel, check: hasLetter},
-	"dotted":  {into: slotLogger, class: place, least: 1, most: maxLabel, check: isModulePart},
+	"dotted":  {into: slotLogger, class: place, least: 1, most: maxLabel, check: func(b []byte) bool { return hasLetter(b) && some(b, dot|underscore|colon) }},
 	"module":  {into: slotLogger, class: word | dot, least: 1, most: maxLabel},
 	"place":   {into: slotLogger, class: place, least: 1, most: maxLabel, check: isPlaceLine},
 	"root":    {into: slotLogger, class: hostname | slash, least: 1, most: maxLabel, check: hasLetter},
@@ -251,8 +251,6 @@ func timeOfWeekday(form layout) func(*matcher, int) bool {
 		return len(m.b) > 3 && m.b[3] == ' ' && strings.Contains("SunMonTueWedThuFriSat", string(m.b[:3])) && take(m, most)
 	}
 }
-
-func takeUptime(m *matcher, _ int) bool { return m.keepTime(m.uptime()) }
 
 func (m *matcher) keepTime(st stamp, ok bool) bool {
 	if ok {

@@ -145,12 +145,7 @@ func isLogStream(b []byte) bool {
 	return bytes.IndexByte(b, '/') > 0 && len(id) >= least && all(id, digit|lower) && some(id, digit)
 }
 
-func isRole(b []byte) bool    { return b[len(b)-1] != '-' }
-func isHex(b []byte) bool     { return len(bytes.Trim(b, "0123456789abcdef")) == 0 }
 func hasLetter(b []byte) bool { return some(b, alpha) }
-
-// isModulePart recognizes a name that is more than a word between dashes.
-func isModulePart(b []byte) bool { return hasLetter(b) && some(b, dot|underscore|colon) }
 
 // isActor reports whether b may be the name of an actor or a task: it begins with a letter or a bracket, holds no control
 // character, and its parentheses close.
