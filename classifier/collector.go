@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"strings"
 
 	"oomscan/classifier/phase"
@@ -125,9 +126,7 @@ func (c *Collector) event(o parser.Event) parser.Event {
 	}
 	f.keep(&o)
 	f.Events = append(f.Events, f.inContext(o))
-	if o.Trace == nil {
-		o.Trace = origin
-	}
+	o.Trace = cmp.Or(o.Trace, origin)
 	return o
 }
 

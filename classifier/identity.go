@@ -220,10 +220,7 @@ func (i *identity) fill(from *identity) {
 	if i.PID <= 0 {
 		i.PID = from.PID
 	}
-	if i.Engine == 0 {
-		i.Engine = from.Engine
-	}
-	i.Host, i.Method = cmp.Or(i.Host, from.Host), cmp.Or(i.Method, from.Method)
+	i.Engine, i.Host, i.Method = cmp.Or(i.Engine, from.Engine), cmp.Or(i.Host, from.Host), cmp.Or(i.Method, from.Method)
 	i.Here = i.Here || from.Here
 }
 

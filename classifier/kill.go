@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"time"
@@ -22,9 +23,7 @@ func (c *conclusion) kill(in *Incident) Kill {
 	}
 	k := Kill{By: c.root.pattern.Killer}
 	for _, e := range c.evidence {
-		if k.By == "" {
-			k.By = e.pattern.Killer
-		}
+		k.By = cmp.Or(k.By, e.pattern.Killer)
 	}
 	group, constraint := in.Root.Fields["memcg"], in.Root.Fields["constraint"]
 	switch {

@@ -292,21 +292,12 @@ func takeLetter(m *matcher, _ int) bool {
 	return lv != 0
 }
 
+// severities are the kernel's names of levels.
+var severities = map[string]byte{"emerg": 'F', "alert": 'F', "crit": 'F', "err": 'E', "warn": 'W', "notice": 'I', "info": 'I', "debug": 'D'}
+
 // takeSeverity takes the level of dmesg -x.
 func takeSeverity(m *matcher, _ int) bool {
-	var lv byte
-	switch string(m.while(lower, 6)) {
-	case "emerg", "alert", "crit":
-		lv = 'F'
-	case "err":
-		lv = 'E'
-	case "warn":
-		lv = 'W'
-	case "notice", "info":
-		lv = 'I'
-	case "debug":
-		lv = 'D'
-	}
+	lv := severities[string(m.while(lower, 6))]
 	m.keep(slotLevel, int(lv))
 	return lv != 0
 }

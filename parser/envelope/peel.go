@@ -2,6 +2,7 @@ package envelope
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -176,10 +177,7 @@ func (p *peeler) process(name string) {
 	if name == "" || name == "kernel" {
 		return
 	}
-	p.h.Process = name
-	if p.h.Actor == "" {
-		p.h.Actor = name
-	}
+	p.h.Process, p.h.Actor = name, cmp.Or(p.h.Actor, name)
 }
 
 // keepTime keeps the time that has most of the date.
@@ -333,16 +331,9 @@ func (h *Header) fill(class byte, outer Header) {
 		}
 	}
 	if class == classProcess || class == classEngine {
-		h.Actor = outer.Actor
-		if h.Process == "" {
-			h.Process = outer.Process
-		}
-		if h.PID == 0 {
-			h.PID = outer.PID
-		}
+		h.Actor, h.Process, h.PID = outer.Actor, cmp.Or(h.Process, outer.Process), cmp.Or(h.PID, outer.PID)
 	}
-	hasHost := class == classContainer || class == classHost || class == classProcess
-	if hasHost && h.Host == "" {
-		h.Host = outer.Host
+	if class == classContainer || class == classHost || class == classProcess {
+		h.Host = cmp.Or(h.Host, outer.Host)
 	}
 }

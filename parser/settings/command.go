@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -358,9 +359,7 @@ func (w *flagParser) end(r *Reader) {
 	if w.flag == "" {
 		return
 	}
-	if w.value == "" {
-		w.value = "True"
-	}
+	w.value = cmp.Or(w.value, "True")
 	if len(w.flag) == 2 && !ascii.IsDigit(w.value[0]) { // a prompt or a file
 		w.flag, w.value = "", ""
 		return

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -83,12 +84,8 @@ func manual(root *cobra.Command) string {
 // manCommand writes what the help of a command says, each part below what heading makes of its title.
 func manCommand(b *strings.Builder, c *cobra.Command, heading func(title string) string) {
 	fmt.Fprintf(b, "%s\n.B %s\n", heading("synopsis"), roff(c.UseLine()))
-	text := c.Long
-	if text == "" {
-		text = c.Short
-	}
 	fmt.Fprintf(b, "%s\n", heading("description"))
-	manLines(b, text)
+	manLines(b, cmp.Or(c.Long, c.Short))
 	if c.LocalFlags().HasAvailableFlags() {
 		fmt.Fprintf(b, "%s\n", heading("options"))
 	}

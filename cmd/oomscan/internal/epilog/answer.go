@@ -1,6 +1,7 @@
 package epilog
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -175,7 +176,7 @@ func summary(list []Finding) string {
 // footer returns what follows the report in a file: the job, and what was not read.
 func footer(j *Job, notes []string, now time.Time) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "  job       %d, ended on %s at %s", j.ID, j.nodeName(), now.Format(time.RFC3339))
+	fmt.Fprintf(&b, "  job       %d, ended on %s at %s", j.ID, cmp.Or(j.Node, "its node"), now.Format(time.RFC3339))
 	switch {
 	case j.OutOfMemory():
 		b.WriteString("; Slurm says out of memory")
@@ -191,12 +192,4 @@ func footer(j *Job, notes []string, now time.Time) string {
 		b.WriteString("  " + label + printable(n, 400) + "\n")
 	}
 	return b.String()
-}
-
-// nodeName returns the node's name for people.
-func (j *Job) nodeName() string {
-	if j.Node == "" {
-		return "its node"
-	}
-	return j.Node
 }

@@ -31,10 +31,7 @@ func writeMemory(p *page, in *Incident) {
 // show that.
 func memoryParts(in *Incident) (string, []part, int64) {
 	if in.Resource == "host" {
-		limit := in.Root.Limit
-		if limit == nil {
-			limit = in.Root.Total
-		}
+		limit := cmp.Or(in.Root.Limit, in.Root.Total)
 		if limit == nil || *limit <= 0 {
 			return "", nil, 0
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"regexp"
 	"slices"
@@ -104,10 +105,7 @@ func newPage(st Style) *page {
 	if st.ASCII {
 		p.g = &asciiGlyphs
 	}
-	if p.width == 0 {
-		p.width = defaultWidth
-	}
-	p.width = max(p.width, minWidth)
+	p.width = max(cmp.Or(p.width, defaultWidth), minWidth)
 	p.prose = min(p.width, maxProse)
 	if st.Color {
 		p.colors = make(map[ink]*color.Color, len(palette))

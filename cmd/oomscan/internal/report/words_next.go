@@ -18,10 +18,7 @@ func nextStep(r *Report, in *Incident) *check {
 	if in.Verdict != "memory" || len(in.Remedies) == 0 || len(in.Proposals) > 0 && isTyped(&in.Proposals[0]) {
 		return nil
 	}
-	on := "On the node"
-	if h := deref(in.Root.Host); h != "" {
-		on = "On " + h
-	}
+	on := "On " + cmp.Or(deref(in.Root.Host), "the node")
 	switch in.Resource {
 	case "gpu":
 		return nextOnGPU(r, in, on)
@@ -106,10 +103,7 @@ func checks(r *Report, in *Incident) []check {
 	case in.Kind == "host_oom":
 		return []check{{"free -g; ulimit -l", "On the node, while it runs: less available than it asks for confirms it."}}
 	}
-	where := "the node"
-	if h := deref(in.Root.Host); h != "" {
-		where = h
-	}
+	where := cmp.Or(deref(in.Root.Host), "the node")
 	what := "the job's process"
 	if in.Root.PID != nil {
 		what = "pid " + strconv.Itoa(*in.Root.PID)
