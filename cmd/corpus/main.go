@@ -1,8 +1,7 @@
-// Command corpus writes large logs of one kind, or the small logs of many jobs, as inputs for measurements, and .json files
-// that say where something fails. The same flags give the same bytes.
+// Command corpus writes large logs of one kind as inputs for measurements, and .json files that say where something fails. The
+// same flags give the same bytes.
 //
 //	go run ./cmd/corpus -o /tmp/corpus -kind healthy,noisy,oom,longline -size 600
-//	go run ./cmd/corpus -o /tmp/corpus -jobs 2000 -layout flat
 package main
 
 import (
@@ -22,19 +21,7 @@ func main() {
 	kinds := flag.String("kind", strings.Join(all, ","), "which logs to write")
 	size := flag.Int64("size", 600, "`MB` (10^6 bytes) of each log")
 	seed := flag.Uint64("seed", 1, "another number gives other logs")
-	jobs := flag.Int("jobs", 0, "write so many `jobs` of 20 files, and no large logs")
-	layout := flag.String("layout", flat, "of the jobs' files: flat or folders")
-	lines := flag.Int("lines", 60, "of healthy text in each of the jobs' files")
 	flag.Parse()
-	if *jobs > 0 {
-		if *layout != flat && *layout != folders {
-			fail(fmt.Errorf("unknown layout %q: %s or %s", *layout, flat, folders))
-		}
-		if err := writeJobs(*dir, *layout, *jobs, *lines, *seed); err != nil {
-			fail(err)
-		}
-		return
-	}
 	for _, kind := range strings.Split(*kinds, ",") {
 		if !slices.Contains(all, kind) {
 			fail(fmt.Errorf("unknown kind %q: one of %s", kind, strings.Join(all, ", ")))

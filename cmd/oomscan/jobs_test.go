@@ -351,7 +351,7 @@ func measured(to string, args []string) int {
 // little memory. OOMSCAN_JOBS sets the number of jobs; with 2,000 it takes minutes.
 func TestManyJobs(t *testing.T) {
 	if testing.Short() {
-		t.Skip("builds a program, and reads a thousand files")
+		t.Skip("writes and reads a thousand files")
 	}
 	t.Parallel()
 	n := 24
@@ -360,9 +360,6 @@ func TestManyJobs(t *testing.T) {
 		n, err = strconv.Atoi(s)
 		require.NoError(t, err)
 	}
-	corpus := filepath.Join(t.TempDir(), "corpus")
-	out, err := exec.Command("go", "build", "-o", corpus, "../corpus").CombinedOutput()
-	require.NoError(t, err, string(out))
 	oomscan, err := exec.LookPath("oomscan") // of [TestMain]
 	require.NoError(t, err)
 	helper, err := exec.LookPath("measured")
@@ -371,33 +368,22 @@ func TestManyJobs(t *testing.T) {
 		t.Run(layout, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			out, err := exec.Command(corpus, "-o", dir, "-jobs", strconv.Itoa(n), "-layout", layout, "-lines", "8").CombinedOutput()
-			require.NoError(t, err, string(out))
-			var truth struct {
-				Files int
-				Jobs  []struct {
-					ID, Kind, Host string
-					Rank, Attempts int
-				}
-			}
-			raw, err := os.ReadFile(filepath.Join(dir, "jobs.json"))
-			require.NoError(t, err)
-			require.NoError(t, json.Unmarshal(raw, &truth))
+			truth := makeJobs(t, filepath.Join(dir, "jobs"), layout, n)
 			peak := filepath.Join(dir, "peak")
 			cmd := exec.Command(helper, peak, oomscan, "--format", "json", filepath.Join(dir, "jobs"))
 			var doc jobsDocument
 			text, _ := cmd.Output()
 			require.NoError(t, json.Unmarshal(text, &doc))
-			raw, err = os.ReadFile(peak)
+			raw, err := os.ReadFile(peak)
 			require.NoError(t, err)
 			held, err := strconv.Atoi(string(raw))
 			require.NoError(t, err)
 			t.Logf("%d jobs: %d MiB", n, held>>10)
 			assert.Less(t, held, maxResident)
 			assert.Equal(t, 1, cmd.ProcessState.ExitCode())
-			require.Len(t, doc.Jobs, len(truth.Jobs))
+			require.Len(t, doc.Jobs, len(truth))
 			assert.Empty(t, doc.Unattributed)
-			for i, want := range truth.Jobs {
+			for i, want := range truth {
 				got := doc.Jobs[i]
 				require.Equal(t, want.ID, got.Job)
 				logs := slices.DeleteFunc(got.Inputs, func(in report.Input) bool { return strings.Contains(in.Name, "/kern-") })

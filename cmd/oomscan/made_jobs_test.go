@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -9,77 +8,60 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
-// Layouts of many jobs: all files in one folder, or a folder for each job.
-const (
-	flat    = "flat"
-	folders = "folders"
-)
-
-// ranks is the number of processes of a job. Each writes a log, next to the scheduler's two, an inference server's
+// madeRanks is the number of processes of a job. Each writes a log, next to the scheduler's two, an inference server's
 // and a monitor's.
-const ranks = 16
+const madeRanks = 16
 
-// archive writes the logs of many jobs.
-type archive struct {
+// madeJobs writes the logs of many jobs.
+type madeJobs struct {
 	dir    string
-	layout string
-	lines  int // of healthy text in each file
-	files  int
+	layout string              // flat: all files in one folder; folders: a folder for each job
 	kernel map[string][]string // lines of the nodes' kernel logs
-	failed []failure
+	failed []madeFailure
 }
 
-// failure describes how a job fails.
-type failure struct {
-	ID       string `json:"id"`
-	Kind     string `json:"kind"` // healthy: nothing
-	Phase    string `json:"phase"`
-	Host     string `json:"host"`
-	Rank     int    `json:"rank"`
-	Attempts int    `json:"attempts"` // how often it failed this way
+// madeFailure describes how a job fails.
+type madeFailure struct {
+	ID, Kind, Host string // kind healthy: it does not
+	Rank, Attempts int    // how often it failed this way
 }
 
-// writeJobs writes n jobs of 20 files into DIR/jobs, the kernel log of each node with an OOM kill, and the jobs'
-// failures into DIR/jobs.json.
-func writeJobs(dir, layout string, n, lines int, seed uint64) error {
-	a := &archive{dir: filepath.Join(dir, "jobs"), layout: layout, lines: lines, kernel: map[string][]string{}}
+// makeJobs writes n jobs of 20 files into a folder, and the kernel log of each node with an OOM kill. It returns the jobs'
+// failures.
+func makeJobs(t *testing.T, dir, layout string, n int) []madeFailure {
+	t.Helper()
+	a := &madeJobs{dir: dir, layout: layout, kernel: map[string][]string{}}
 	for i := range n {
-		if err := a.job(i, rand.New(rand.NewPCG(seed, uint64(i)))); err != nil {
-			return err
-		}
+		require.NoError(t, a.job(i, rand.New(rand.NewPCG(1, uint64(i)))))
 	}
 	for host, text := range a.kernel {
-		if err := a.write("", "kern-"+host+".log", text); err != nil {
-			return err
-		}
+		require.NoError(t, a.write("", "kern-"+host+".log", text))
 	}
-	truth, err := json.MarshalIndent(map[string]any{"files": a.files, "jobs": a.failed}, "", " ")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(filepath.Join(dir, "jobs.json"), append(truth, '\n'), 0o644)
+	return a.failed
 }
 
-func (a *archive) write(id, name string, text []string) error {
+func (a *madeJobs) write(id, name string, text []string) error {
 	dir := a.dir
-	if id != "" && a.layout == folders {
+	if id != "" && a.layout == "folders" {
 		dir = filepath.Join(dir, id)
 	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
-	a.files++
 	return os.WriteFile(filepath.Join(dir, name), []byte(strings.Join(text, "\n")+"\n"), 0o644)
 }
 
 // kindsOfJobs are used in turn. More than half are healthy.
-var kindsOfJobs = []string{healthy, "gpu_oom", healthy, healthy, "oom_kill", healthy, "kv_cache", healthy, healthy, "gpu_oom", healthy, healthy}
+var kindsOfJobs = []string{"healthy", "gpu_oom", "healthy", "healthy", "oom_kill", "healthy", "kv_cache", "healthy", "healthy", "gpu_oom", "healthy", "healthy"}
 
-// job is a job and the text of its files.
-type job struct {
-	failure
+// madeJob is a job and the text of its files.
+type madeJob struct {
+	madeFailure
 	streams          map[string][]string
 	out, err, server string             // file names of the scheduler's streams and the inference server's log
 	rank             func(k int) string // file name of a rank's log
@@ -87,9 +69,9 @@ type job struct {
 }
 
 // job writes the i-th job.
-func (a *archive) job(i int, r *rand.Rand) error {
-	j := &job{streams: map[string][]string{}, r: r}
-	j.failure = failure{ID: fmt.Sprint(100_000 + 7*i), Kind: kindsOfJobs[i%len(kindsOfJobs)], Phase: "unknown", Rank: r.IntN(ranks), Attempts: 1}
+func (a *madeJobs) job(i int, r *rand.Rand) error {
+	j := &madeJob{streams: map[string][]string{}, r: r}
+	j.madeFailure = madeFailure{ID: fmt.Sprint(100_000 + 7*i), Kind: kindsOfJobs[i%len(kindsOfJobs)], Rank: r.IntN(madeRanks), Attempts: 1}
 	j.Host = fmt.Sprintf("gpu%03d", 1+r.IntN(60))
 	if i%9 == 0 {
 		j.Host = "gpu013" // a node that fails more often
@@ -97,14 +79,14 @@ func (a *archive) job(i int, r *rand.Rand) error {
 	j.out, j.err = "slurm-"+j.ID+".out", "slurm-"+j.ID+".err"
 	monitor := "monitor.csv"
 	j.server, j.rank = "llm_server.log", func(k int) string { return fmt.Sprintf("rank_%d.log", k) }
-	if a.layout == flat {
+	if a.layout == "flat" {
 		monitor = fmt.Sprintf("monitor-%s.csv", j.ID)
 		j.server, j.rank = fmt.Sprintf("llm_server-%s.log", j.ID), func(k int) string { return fmt.Sprintf("policy-%s_%d.log", j.ID, k) }
 	}
-	j.streams[j.out] = append([]string{"SLURM_JOB_ID=" + j.ID, "SLURMD_NODENAME=" + j.Host, "+ python3 -m verl.trainer.main_ppo --config-name x"}, settings(r)...)
+	j.streams[j.out] = append([]string{"SLURM_JOB_ID=" + j.ID, "SLURMD_NODENAME=" + j.Host, "+ python3 -m verl.trainer.main_ppo --config-name x"}, madeSettings(r)...)
 	j.streams[j.err] = []string{"srun: job " + j.ID + " has been allocated resources"}
 	j.streams[j.server], j.streams[monitor] = nil, nil
-	for k := range ranks {
+	for k := range madeRanks {
 		j.streams[j.rank(k)] = []string{fmt.Sprintf("rank %d local_rank %d host %s pid %d", k, k%8, j.Host, 40_000+100*k+i%100)}
 	}
 	if j.Kind == "gpu_oom" && i%4 == 1 {
@@ -113,7 +95,7 @@ func (a *archive) job(i int, r *rand.Rand) error {
 	names := slices.Sorted(maps.Keys(j.streams)) // sorted, so that the same seed gives the same bytes
 	for attempt := range j.Attempts {
 		for _, s := range names {
-			j.streams[s] = append(j.streams[s], a.text(r, s == j.out, attempt)...)
+			j.streams[s] = append(j.streams[s], madeText(r, s == j.out, attempt)...)
 		}
 		a.fail(j)
 		for _, s := range names {
@@ -127,19 +109,19 @@ func (a *archive) job(i int, r *rand.Rand) error {
 			return err
 		}
 	}
-	a.failed = append(a.failed, j.failure)
+	a.failed = append(a.failed, j.madeFailure)
 	return nil
 }
 
 // add adds a line to one of the job's files.
-func (j *job) add(s, format string, args ...any) {
+func (j *madeJob) add(s, format string, args ...any) {
 	j.streams[s] = append(j.streams[s], fmt.Sprintf(format, args...))
 }
 
-// text returns what a process prints while all is well.
-func (a *archive) text(r *rand.Rand, steps bool, attempt int) []string {
+// madeText returns what a process prints while all is well.
+func madeText(r *rand.Rand, steps bool, attempt int) []string {
 	var out []string
-	for i := range a.lines {
+	for i := range 8 { // of healthy text in each file
 		out = append(out, fmt.Sprintf("[2026-03-02 11:%02d:%02d] INFO loss=%d.%04d tokens=%d", i/60%60, i%60, r.IntN(3), r.IntN(9999), r.IntN(90_000)))
 	}
 	if steps {
@@ -150,8 +132,8 @@ func (a *archive) text(r *rand.Rand, steps bool, attempt int) []string {
 	return out
 }
 
-// settings returns a configuration of some hundred keys as verl prints it.
-func settings(r *rand.Rand) []string {
+// madeSettings returns a configuration of some hundred keys as verl prints it.
+func madeSettings(r *rand.Rand) []string {
 	out := []string{"{'actor_rollout_ref': {'actor': {'strategy': 'fsdp',"}
 	for i := range 30 {
 		out = append(out, fmt.Sprintf("                                  'section_%d': {'ppo_micro_batch_size_per_gpu': %d,", i, 1+r.IntN(8)))
@@ -162,18 +144,17 @@ func settings(r *rand.Rand) []string {
 	}
 	return append(out, "                                  'use_kl_loss': True},",
 		"                       'model': {'path': '/models/Qwen2.5-7B-Instruct', 'enable_gradient_checkpointing': False}},",
-		fmt.Sprintf(" 'trainer': {'n_gpus_per_node': 8, 'nnodes': %d, 'experiment_name': 'exp-%d'}}", ranks/8, r.IntN(1<<30)))
+		fmt.Sprintf(" 'trainer': {'n_gpus_per_node': 8, 'nnodes': %d, 'experiment_name': 'exp-%d'}}", madeRanks/8, r.IntN(1<<30)))
 }
 
 // fail writes the job's failure: into the log of the rank that fails first and of some that follow, and where the
 // scheduler, the kernel and the server report it.
-func (a *archive) fail(j *job) {
+func (a *madeJobs) fail(j *madeJob) {
 	r := j.r
 	switch j.Kind {
 	case "gpu_oom":
-		j.Phase = "backward"
-		for k := range ranks / 2 {
-			failing := (j.Rank + k) % ranks
+		for k := range madeRanks / 2 {
+			failing := (j.Rank + k) % madeRanks
 			s := j.rank(failing)
 			at := fmt.Sprintf("2026-03-02 11:%02d:%02d,%03d", 10+k, r.IntN(60), r.IntN(1000))
 			j.add(s, "%s ERROR [rank%d]: Traceback (most recent call last):", at, failing)
@@ -195,7 +176,6 @@ func (a *archive) fail(j *job) {
 		j.add(j.err, "slurmstepd-%s: error: Detected 1 oom_kill event in StepId=%s.0. Some of the step tasks have been OOM Killed.", j.Host, j.ID)
 		j.add(j.err, "srun: error: %s: task %d: Out Of Memory", j.Host, j.Rank)
 	case "kv_cache":
-		j.Phase = "init"
 		j.add(j.server, "(EngineCore_0 pid=%d) ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.", 4000+r.IntN(64))
 		j.add(j.out, "RuntimeError: Engine core initialization failed. See root cause above.")
 	}
