@@ -141,7 +141,6 @@ func (w *writer) say(text string) {
 	w.line += bytes.Count(line, []byte{'\n'})
 }
 
-// fail writes the next failure.
 func (w *writer) fail() {
 	f := failures[len(w.events)%len(failures)]
 	w.say(f.text)

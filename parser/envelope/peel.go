@@ -224,7 +224,6 @@ const (
 // words are the strings that a peeler made, by their bytes.
 type words map[string]string
 
-// word is b as a string.
 func (p *peeler) word(b []byte) string {
 	if len(b) == 0 {
 		return ""

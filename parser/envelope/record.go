@@ -285,7 +285,6 @@ var timeKeys = [...]string{
 	"TimeGenerated", "@t", "date", "Timestamp", "TimeStamp", "_ts",
 }
 
-// recordTime reads the time of a record.
 func recordTime(fields map[string]json.RawMessage) (stamp, bool) {
 	for _, key := range timeKeys {
 		s := scanner{bytes.Trim(fields[key], `"[]`)}

@@ -65,7 +65,6 @@ var classOf = func() (of [256]class) {
 	return of
 }()
 
-// is reports whether c is of class k.
 func is(c byte, k class) bool { return classOf[c]&k != 0 }
 
 // all reports whether b is not empty and wholly of class k.
@@ -78,7 +77,6 @@ func all(b []byte, k class) bool {
 	return len(b) > 0
 }
 
-// some reports whether a byte of b is of class k.
 func some(b []byte, k class) bool {
 	for _, c := range b {
 		if is(c, k) {

@@ -153,7 +153,6 @@ func (t *texts) headerOf(e *envelope.Header) *header {
 	return h
 }
 
-// envelope decodes it.
 func (t *texts) envelope(h *header) envelope.Header {
 	e := envelope.NewHeader()
 	e.PID, e.Parent, e.Repeats, e.Partial = t.number(h.PID), t.number(h.Parent), t.number(h.Repeats), h.Partial

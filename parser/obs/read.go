@@ -121,7 +121,6 @@ func (d *decoder) run() error {
 	}
 }
 
-// next reads a line.
 func (d *decoder) next() ([]byte, error) {
 	d.buf = d.buf[:0]
 	for {
@@ -148,7 +147,6 @@ func (d *decoder) next() ([]byte, error) {
 	}
 }
 
-// take handles a line.
 func (d *decoder) take(raw []byte) error {
 	var l line
 	dec := json.NewDecoder(bytes.NewReader(raw))

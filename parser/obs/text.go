@@ -23,7 +23,6 @@ func (t *texts) fail(format string, args ...any) {
 // out encodes a text: without secrets, cut to a limit, valid in JSON.
 func (t *texts) out(s string, limit int) string { return escapeBytes(secret.Clip(s, limit)) }
 
-// in decodes a text.
 func (t *texts) in(s string, limit int) string {
 	s, err := unescapeBytes(s)
 	if err != nil {

@@ -49,7 +49,6 @@ func (w *Writer) Close() error {
 	return err
 }
 
-// encode returns a line of a file.
 func encode(l *line) []byte {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -38,7 +38,6 @@ func (b *block) add(r *Reader, p Pair, ready bool) {
 	b.held = append(b.held, p)
 }
 
-// has reports whether a key is held.
 func (b *block) has(key string) bool {
 	return slices.ContainsFunc(b.held, func(p Pair) bool { return p.Key == key })
 }

@@ -91,7 +91,6 @@ func (d *csvDecoder) add(c byte) {
 	}
 }
 
-// end writes the row.
 func (d *csvDecoder) end(dst []byte) []byte {
 	row := append(d.row, strings.TrimSuffix(string(d.field), "\r"))
 	d.row, d.field, d.size, d.quoted, d.quote = nil, d.field[:0], 0, false, false

@@ -183,7 +183,6 @@ func (in *Input) current() string {
 	return in.Path
 }
 
-// open reads an open file.
 func (w *walk) open(f *os.File) {
 	in := &w.input
 	info, err := f.Stat()

@@ -101,7 +101,6 @@ func (c *cutter) fill(text []byte) int {
 	return kept
 }
 
-// rest returns the last window.
 func (c *cutter) rest() window {
 	w := c.upTo(len(c.buf))
 	w.last = true

@@ -154,7 +154,6 @@ func (f *fence) count(body []byte) bool {
 	return false
 }
 
-// close ends a block.
 func (f *fence) close(line int) {
 	f.end, f.to = "", line
 	for i := range f.held {

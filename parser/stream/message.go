@@ -265,7 +265,6 @@ func (r *messageReader) parts(at parser.Position, body []byte, h envelope.Header
 	}
 }
 
-// endOfLine ends the physical line.
 func (r *messageReader) endOfLine() {
 	r.physical.Begun, r.physical.Lead, r.quotation = false, false, false
 }

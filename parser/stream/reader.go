@@ -225,7 +225,6 @@ func (r *Reader) firstLong(to int) int {
 	return to
 }
 
-// readLine reads the line that begins at done.
 func (r *Reader) readLine() {
 	at := r.done
 	end := min(at+r.maxLine+1, len(r.buf))

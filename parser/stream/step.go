@@ -41,7 +41,6 @@ func (c *counter) shows(measured func() bool) bool {
 	return c.bar || c.word != "" && len(c.total) > 0 || (c.word != "" || len(c.total) > 0) && measured()
 }
 
-// full reports whether all steps are counted.
 func (c *counter) full() bool { return len(c.total) > 0 && bytes.Equal(c.n, c.total) }
 
 // countIn is what a message counts. An epoch is only counted where nothing in it is.

@@ -79,7 +79,6 @@ func (d *draft) add(line int, f Frame, indent int, glued bool) {
 	}
 }
 
-// last returns the last frame, or nil.
 func (d *draft) last() *Frame {
 	if d.frames == 0 {
 		return nil

@@ -112,7 +112,6 @@ func (b *ElasticBlock) Close() []ElasticFailure {
 
 func (b *ElasticBlock) finish() { *b = ElasticBlock{done: b.failures} }
 
-// heading handles the heading of a section.
 func (b *ElasticBlock) heading(body []byte) bool {
 	h, ok := elasticHeadings[string(body)]
 	if ok {

@@ -130,7 +130,6 @@ var transitions = [...]transition{
 	{anywhere, nil, nil, 0, Outside},
 }
 
-// next returns the row for the current line.
 func (a *Assembler) next() *transition {
 	if mayBeHeader(a.line.body) {
 		if t := a.row(headers[:]); t != nil {

@@ -122,14 +122,12 @@ func (j *scan) redactJob(x *job, r *report.Report) {
 	}
 }
 
-// redact redacts a report.
 func (j *scan) redact(r *report.Report) {
 	if j.redactor != nil {
 		j.redactor.Report(r)
 	}
 }
 
-// with is the job with its report.
 func (x *job) with(rep *report.Report) report.Job {
 	return report.Job{Name: x.name, Why: x.why, Shared: x.shared, Report: rep}
 }

@@ -27,7 +27,6 @@ func hooked(args []string, s Streams) bool {
 	return len(args) > 0 && args[0] == "epilog" && s.Env != nil && strings.HasPrefix(s.Env("SLURM_SCRIPT_CONTEXT"), "epilog_")
 }
 
-// epilogCmd is the Slurm hook.
 func epilogCmd(s Streams) *cobra.Command {
 	var config, install string
 	var check bool

@@ -166,7 +166,6 @@ func (o *guideOptions) query() (remedies.Query, error) {
 	return q, nil
 }
 
-// names are the guides there are.
 func (o *guideOptions) names() []string {
 	gs := remedies.Guides(o.pack.Guides...)
 	names := make([]string, len(gs))

@@ -14,7 +14,6 @@ import (
 //go:embed help/*.md
 var topicFiles embed.FS
 
-// topics are the names of the help topics.
 func topics() []string {
 	files, _ := topicFiles.ReadDir("help") // it is embedded
 	names := make([]string, len(files))

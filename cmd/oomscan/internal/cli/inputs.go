@@ -122,7 +122,6 @@ func (j *scan) take(in *source.Input, h *inputResult) []logResult {
 	return h.results
 }
 
-// takeAll is take for all inputs.
 func (j *scan) takeAll(inputs []source.Input, all []inputResult) []logResult {
 	results := make([]logResult, 0, len(inputs))
 	for i := range all {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// manCmd writes the manual page.
 func manCmd(s Streams) *cobra.Command {
 	var dir string
 	cmd := &cobra.Command{

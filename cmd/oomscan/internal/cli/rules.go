@@ -106,7 +106,6 @@ func tryCmd(s Streams) *cobra.Command {
 // kindNames are the kinds of failures.
 var kindNames = report.Kinds()
 
-// sorted are all rules by name.
 func (o *rulesOptions) sorted() []pattern.Pattern {
 	all := o.pack.All()
 	slices.SortFunc(all, func(a, b pattern.Pattern) int { return strings.Compare(a.Name, b.Name) })

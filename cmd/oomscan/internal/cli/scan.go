@@ -115,7 +115,6 @@ func (p *logResult) pack() {
 	}
 }
 
-// packIfMany packs a result when there are many of them.
 func (j *scan) packIfMany(p *logResult) {
 	if j.logs.Add(1) > manyLogs {
 		p.pack()

@@ -8,7 +8,6 @@ import (
 	"oomscan/cmd/oomscan/internal/report"
 )
 
-// schemaCmd prints the schemas of what programs read.
 func schemaCmd(s Streams) *cobra.Command {
 	names := report.SchemaNames()
 	return &cobra.Command{

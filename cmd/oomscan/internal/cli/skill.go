@@ -12,7 +12,6 @@ import (
 //go:embed skill.md
 var skill string
 
-// skillCmd prints the skill.
 func skillCmd(s Streams) *cobra.Command {
 	return &cobra.Command{
 		Use:     "skill",

@@ -63,7 +63,6 @@ func (g *tailedLog) lastStep() int {
 	return g.step
 }
 
-// feed reads on.
 func (g *tailedLog) feed(p []byte) {
 	g.lines += bytes.Count(p, []byte("\n"))
 	g.view = nil
@@ -124,7 +123,6 @@ func (g *tailedLog) end() parser.Counts {
 	return g.scanner.Close()
 }
 
-// close finishes the log.
 func (g *tailedLog) close() logResult {
 	return g.resultOf(g.end())
 }

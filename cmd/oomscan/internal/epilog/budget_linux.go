@@ -37,7 +37,6 @@ func newMeter(b Budget) *meter {
 	return m
 }
 
-// close stops the watch.
 func (m *meter) close() { close(m.stop) }
 
 // watch checks the memory in use, which reads cannot know.

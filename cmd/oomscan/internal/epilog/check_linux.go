@@ -157,7 +157,6 @@ const checkLimit = 5 * time.Second
 // setting matches a line of `scontrol show config`; since 24.05, lists have a line per element.
 const setting = `(?m)^(\w+)(?:\[\d+\])?\s*= (.*?)\s*$`
 
-// slurm checks Slurm's configuration.
 func (c *Check) slurm() {
 	path, err := toolPath(auto, "scontrol")
 	if err != nil {

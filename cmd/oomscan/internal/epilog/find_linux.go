@@ -27,7 +27,6 @@ type logFile struct {
 	guess bool // the job's own output, but other names fit the pattern too
 }
 
-// inode identifies a file.
 func (l *logFile) inode() [2]uint64 { return [2]uint64{uint64(l.stat.Dev), l.stat.Ino} }
 
 func (l *logFile) modified() time.Time { return time.Unix(l.stat.Mtim.Unix()) }
@@ -291,7 +290,6 @@ func (s *search) add(top, name string) {
 	s.found = append(s.found, l)
 }
 
-// id returns the job id.
 func (f *finder) id() string { return strconv.FormatUint(uint64(f.names.Job), 10) }
 
 // fits reports whether a name matches one of the configured patterns.

@@ -95,7 +95,6 @@ func (s *scan) addInput(in report.Input, note, path string) {
 	}
 }
 
-// report returns the report on what was read.
 func (s *scan) report(version string) report.Report {
 	r := report.New(version, s.inputs, s.collector.Result(), s.guides...)
 	if s.unnumbered {

@@ -135,7 +135,6 @@ func (d *document) fault(i int, f pattern.Fault) error {
 	return fmt.Errorf("%s: %s: %s", d.name, d.entries[i].Name, f.What)
 }
 
-// pattern returns the pattern of an entry.
 func (e *entry) pattern(file string) pattern.Pattern {
 	p := pattern.Pattern{
 		Name: e.Name, Program: pattern.Program{Name: e.Program}, Source: cmp.Or(e.Source, file), Literals: e.Literals, Expr: e.Expression,

@@ -83,7 +83,6 @@ func Load(paths []string) (Pack, []error) {
 	return l.pack, nil
 }
 
-// list returns the files at paths.
 func list(paths []string) ([]string, error) {
 	var files []string
 	for _, p := range paths {
@@ -148,7 +147,6 @@ func (l *loader) read(name string) {
 	}
 }
 
-// readFile reads a regular file.
 func readFile(name string) ([]byte, error) {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
 		return nil, errors.New("no regular file")

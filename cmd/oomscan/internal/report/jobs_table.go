@@ -47,7 +47,6 @@ func briefs(a *Answer) map[string]*Brief {
 	return by
 }
 
-// writeJobsHeadline counts the jobs.
 func writeJobsHeadline(p *page, a *Answer) {
 	ground, word, text := jobsHeadline(&a.Summary)
 	p.badge(ground, word, span{bold, text})

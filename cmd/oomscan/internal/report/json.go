@@ -85,7 +85,6 @@ func JSON(w io.Writer, r *Report) error {
 	return d.flush()
 }
 
-// report writes the fields of a report.
 func (d *document) report(r *Report) {
 	d.field("schema", r.Schema)
 	d.field("version", r.Version)
@@ -153,7 +152,6 @@ func (d *document) end() error {
 	return d.err
 }
 
-// flush ends the document.
 func (d *document) flush() error {
 	_ = d.end()
 	d.write("\n")

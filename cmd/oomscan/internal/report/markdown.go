@@ -54,7 +54,6 @@ func (m *markdownReporter) End() error {
 	return err
 }
 
-// incident writes one incident.
 func (m *markdown) incident(r *Report, i int) {
 	in := &r.Incidents[i]
 	_, word := verdict(in)

@@ -230,7 +230,6 @@ func othersByName(in *Incident, killed map[int]bool) []processGroup {
 	return out
 }
 
-// writeSum is the limit as a sum of its parts.
 func writeSum(p *page, limit int64, parts []part) {
 	_, per := unitFor(limit)
 	spans := []span{{bold, fmt.Sprintf("%.0f", float64(limit)/per)}, {plain, " = "}}
@@ -303,7 +302,6 @@ func writeBar(p *page, name string, parts []part, capacity int64) {
 	p.para(block{indent: indent, hang: indent}, between(legend, span{plain, "  "})...)
 }
 
-// word names a part.
 func (x *part) word() string {
 	if x.label != "" {
 		return x.label

@@ -97,7 +97,6 @@ type page struct {
 	links  map[string]string        // addresses of the inputs by their short names; none: the terminal shows no links
 }
 
-// lines is how many lines the page has.
 func (p *page) lines() int { return bytes.Count(p.buf.Bytes(), []byte{'\n'}) }
 
 func newPage(st Style) *page {
@@ -169,7 +168,6 @@ func (p *page) para(b block, spans ...span) {
 	}
 }
 
-// line writes one line of glyphs.
 func (p *page) line(indent int, l []glyph) {
 	for len(l) > 0 && (l[len(l)-1].r == ' ' || l[len(l)-1].r == nbsp) {
 		l = l[:len(l)-1]
@@ -226,7 +224,6 @@ func (p *page) section(title string, note ...span) {
 	p.para(block{indent: 1, hang: 3}, append([]span{{ink: bold, text: title}}, note...)...)
 }
 
-// at is a place in a log.
 func (p *page) at(file string, line int) span { return span{place, position(file, line)} }
 
 // linked makes a place a link (OSC 8) to its file, where the terminal shows links.

@@ -124,7 +124,6 @@ var stands = lazyre.New(`^path-\d+$`)
 var private = lazyre.New(`([a-z][a-z0-9+.-]+://)|([\w.+-]+@[\w-]+(?:\.[\w-]+)+)|((?:~|\.{1,2})?(?:/[\w.@+=%~,-]+){2,}|(?:[\w.@+-]+/)+[\w.@+-]+\.[a-z]\w{0,6}\b|[A-Z]:\\[\w\\.@+-]+)` +
 	`|(\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){3,7}\b)|(\b[\w-]+(?:\.[\w-]+)*\.(?:local|internal|lan|cluster|corp|intra|svc)\b)`)
 
-// text redacts a text.
 func (x *Redactor) text(s string) string {
 	s = replaceWords(x.named, s, x.inputs)
 	s = replaceWords(x.known, s, x.hosts)

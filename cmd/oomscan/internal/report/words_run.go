@@ -144,7 +144,6 @@ func (in *Incident) answer() []Fact {
 	return kept(facts, func(f *Fact) bool { return f.Text != "" })
 }
 
-// on is a process with its host.
 func on(process, host string) string {
 	if host == "" {
 		return process
