@@ -201,23 +201,13 @@ func (ctx *Context) recognisedAs(prefix string) bool {
 func (ctx *Context) messageContains(texts ...string) bool { return containsAny(ctx.text, texts) }
 
 func containsAny(s string, texts []string) bool {
-	for _, t := range texts {
-		if strings.Contains(s, t) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(texts, func(t string) bool { return strings.Contains(s, t) })
 }
 
 // stackContains reports whether one of the last n frames of the failing stack has a function or code that contains one of
 // the texts.
 func (ctx *Context) stackContains(n int, texts ...string) bool {
-	for _, frame := range ctx.stack[max(0, len(ctx.stack)-n):] {
-		if containsAny(frame, texts) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(ctx.stack[max(0, len(ctx.stack)-n):], func(frame string) bool { return containsAny(frame, texts) })
 }
 
 // gpus returns the number of GPUs that train.

@@ -61,12 +61,9 @@ func patchOf(items []assessment, start []string) []Patch {
 
 // rivals reports whether another way to the same goal is in the patch already.
 func rivals(taken map[string]bool, topic string) bool {
-	for _, group := range alternatives {
-		if slices.Contains(group, topic) && slices.ContainsFunc(group, func(t string) bool { return taken[t] }) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(alternatives, func(group []string) bool {
+		return slices.Contains(group, topic) && slices.ContainsFunc(group, func(t string) bool { return taken[t] })
+	})
 }
 
 // block writes changes of one dialect together: arguments of one command line, or one YAML document.

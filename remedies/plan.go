@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -161,25 +162,10 @@ func batchSettings(ctx *Context) []string {
 	return out
 }
 
-// modelSettings returns the settings that name the model.
-func modelSettings(ctx *Context) []string {
-	switch ctx.run.Framework {
-	case "verl":
-		return []string{"actor_rollout_ref.model.path"}
-	case "slime", "relax":
-		return []string{"hf_checkpoint"}
-	case "openrlhf":
-		return []string{"pretrain"}
-	case "nemo_rl":
-		return []string{"policy.model_name"}
-	case "skyrl":
-		return []string{"trainer.policy.model.path"}
-	case "areal":
-		return []string{"actor.path"}
-	case "vllm", "sglang":
-		return []string{"model_path"}
-	}
-	return []string{"model_name_or_path"}
+// modelSettings are the settings that name the model, by framework.
+var modelSettings = map[string]string{
+	"verl": "actor_rollout_ref.model.path", "slime": "hf_checkpoint", "relax": "hf_checkpoint", "openrlhf": "pretrain", "nemo_rl": "policy.model_name",
+	"skyrl": "trainer.policy.model.path", "areal": "actor.path", "vllm": "model_path", "sglang": "model_path",
 }
 
 // inputSettings returns the settings for an input of the budget in the run's dialect, oomscan's own word last.
@@ -202,7 +188,7 @@ func inputSettings(ctx *Context, s *memory.Setup, input string) []string {
 		}
 	}
 	if slices.Contains(modelInputs, input) {
-		return modelSettings(ctx)
+		return []string{cmp.Or(modelSettings[ctx.run.Framework], "model_name_or_path")}
 	}
 	return out
 }

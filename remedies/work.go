@@ -121,16 +121,10 @@ func trainsIn(ctx *Context) bool {
 
 // framesMatch reports whether a function of the failing stack, or the call in its code, matches.
 func framesMatch(ctx *Context, match func(string) bool) bool {
-	if ctx.root.Trace == nil {
-		return false
-	}
-	for i := range ctx.root.Trace.Frames {
-		f := &ctx.root.Trace.Frames[i]
-		if match(strings.ToLower(f.Func)) || match(strings.ToLower(called(f.Code))) {
-			return true
-		}
-	}
-	return false
+	t := ctx.root.Trace
+	return t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {
+		return match(strings.ToLower(f.Func)) || match(strings.ToLower(called(f.Code)))
+	})
 }
 
 // stepTopics lists topics of training steps only: evaluation has its own batch size and no backward pass.

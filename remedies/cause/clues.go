@@ -23,12 +23,7 @@ func frames(n int, why string, words ...string) clue {
 
 // passes reports whether one of the innermost n frames contains one of the words.
 func (in *Input) passes(n int, words ...string) bool {
-	for _, f := range in.Stack[max(0, len(in.Stack)-n):] {
-		if containsAny(f, words) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(in.Stack[max(0, len(in.Stack)-n):], func(f string) bool { return containsAny(f, words) })
 }
 
 func containsAny(s string, words []string) bool {

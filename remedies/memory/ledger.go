@@ -4,6 +4,7 @@ package memory
 
 import (
 	"fmt"
+	"slices"
 
 	"oomscan/classifier"
 	"oomscan/parser"
@@ -205,21 +206,12 @@ func engine(run *classifier.Run, in *classifier.Incident) []Part {
 			continue
 		}
 		n, ok := g.Fields.Int(want.field)
-		if !ok || n <= 0 || hasPart(out, want.name) {
+		if !ok || n <= 0 || slices.ContainsFunc(out, func(p Part) bool { return p.Name == want.name }) {
 			continue
 		}
 		out = append(out, Part{Name: want.name, Bytes: n, File: g.At.Source, Line: g.At.Line})
 	}
 	return out
-}
-
-func hasPart(parts []Part, name string) bool {
-	for _, p := range parts {
-		if p.Name == name {
-			return true
-		}
-	}
-	return false
 }
 
 // Reading finds the last reading of a kind that was printed before the incident in the same input: by the same writer,
