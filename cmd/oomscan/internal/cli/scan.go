@@ -23,10 +23,10 @@ import (
 )
 
 // gcPercent lets a scan, whose live memory is a few megabytes, collect garbage half as often as Go does by default. A large input
-// makes garbage for so long that memory counts more: it has longGCPercent, which costs no more than 1 % of the time.
+// makes garbage for so long that memory counts more: it has longGCPercent, which costs about 3 % of the time.
 const (
 	gcPercent     = 200
-	longGCPercent = 70
+	longGCPercent = 40
 )
 
 // run answers a call: the paths become inputs, the inputs results of logs, the results jobs, and each job a report.
