@@ -291,6 +291,7 @@ var attacksThere = []attack{
 	{"wrong_dtype", "ctranslate2", []string{"dtype", "smaller-model", "beams"}},
 	{"attention_scores", "one_segment", []string{"beams", "smaller-model"}},
 	{"logits", "one_segment", []string{"beams", "smaller-model"}},
+	{"engine_activation", "framework:ollama", []string{"engine-seqs", "engine-multimodal", "layers", "engine-chunk", "attention", "engine-length", "vram-margin", "kv-dtype"}}, // its estimate of the buffers was too low
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
 	{"engine_activation", "flash_attn=0", scoresFirst},
 	{"engine_share_too_small", "kv_runtime", []string{"engine-seqs", "engine-chunk", "share-up", "kv-dtype", "engine-tp", "engine-length"}},
@@ -316,7 +317,6 @@ var attacksThere = []attack{
 	{"engine_activation", "whole_context", append([]string{"engine-length"}, contextToo...)},
 	{"engine_activation", "framework:llamacpp", contextToo},
 	{"engine_activation", "OLLAMA_NUM_PARALLEL>1", []string{"engine-multimodal", "engine-seqs", "layers", "engine-chunk", "attention", "engine-length", "kv-dtype"}}, // each has a context of its own
-	{"engine_activation", "framework:ollama", []string{"engine-multimodal", "layers", "engine-chunk", "attention", "engine-length", "vram-margin", "kv-dtype"}},      // its estimate of the buffers was too low
 	{"engine_share_too_large", "framework:lmdeploy", []string{"share-down", "engine-length", "engine-chunk", "engine-tp", "engine-quantization"}},
 	{"leak_over_steps", "host_evaluation", []string{"eval-logits", "eval-batch", "host-limit", "host-node"}},
 	{"limit_too_small", "eval_accumulation_steps>0", append([]string{"eval-logits"}, attacks["limit_too_small"]...)},
