@@ -23,7 +23,7 @@ import (
 )
 
 // gcPercent lets a scan, whose live memory is a few megabytes, collect garbage half as often as Go does by default. A large input
-// makes garbage for so long that memory counts more: it has longGCPercent, which costs about 3 % of the time.
+// makes garbage for so long that memory counts more: it has longGCPercent, which costs about 4 % of the time.
 const (
 	gcPercent     = 200
 	longGCPercent = 40
