@@ -112,7 +112,7 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"+ heroku auth:token " + hex40, "Incorrect API key provided: " + hex40[:32] + ".", "-Dsonar.login=" + hex40,
 		alnum[:20] + "/" + alnum[4:24] + "+" + alnum[10:32], "sessionid=" + hex40[:32] + "; Path=/",
 		"COMET INFO: api key " + alnum, "https://conda.anaconda.org/t/x-" + hex40 + "/ch", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ",
-		"tokens: [" + hex40[:20] + ", x]", "'--huawei-ak', 'SCPERBT96UCZIIOMYIBK'", "key: " + alnum[:35] + "/" + alnum[:7] + "=", "MII" + "EvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB" + alnum[:16], "aB3dE6gH/mK2mNpQ+sTvW4yZbCdFhJ/wQz7Lr+Xt",
+		"kernel: Killed process 7713 (hf_" + alnum[:12] + ") total-vm:1kB", "hf_" + alnum[:12], "tokens: [" + hex40[:20] + ", x]", "'--huawei-ak', 'SCPERBT96UCZIIOMYIBK'", "key: " + alnum[:35] + "/" + alnum[:7] + "=", "MII" + "EvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB" + alnum[:16], "aB3dE6gH/mK2mNpQ+sTvW4yZbCdFhJ/wQz7Lr+Xt",
 	} {
 		got := secret.Stable(line)
 		assert.Contains(t, got, secret.Mask)
@@ -205,6 +205,7 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		`send "a b\r"`,
 		"using token ids 151643 and token 0x7f3a2b1c9d0e, loss per token 12345678, next token layer12output, the secret length", "using API keys of 40 characters; API key must be 40 characters long, yours was 36",
 		"using token-level rewards2, token model3.layers2: logged in with key prompt", "def f(pad_token: str = '<pad>', sort_key: str = 'a1', n: int = 5, name: str = 'x')",
+		"Killed process 7713 (hf_trainer_main)", "hf_trainer_main", "re_train2_worke", "sk-learn-train.p", "pa-server-2025-",
 		"tokens: [4096, 128] max_tokens: [4096] tokens: 12 tokens: [layer12output, step_10_of_20] missing_keys: [layers.0.self_attn1.q_proj.weight, x]", `C:\users\u5bc6\me "tokens": 4096`,
 		"password:\n    user: me", "lease ID=21f90e3920da0919472c7a0dadff88b59ad01b96a20e93b508588823, /data/Users/JohnDoe/Projects/Qwen2VL/RunA1B2/Checkpoints",
 	} {

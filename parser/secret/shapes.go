@@ -90,6 +90,7 @@ var shapes = slices.Concat([]shape{
 		ok: func(s string) bool { return isIssued(s) || isRun(s) && hasLetterAndDigit(s) },
 	},
 	{need: "str", near: "=", named: true, re: lazyre.New(`\b(\w+): [\w.|\[\] ]*\b(?:str|SecretStr)\b[\w.|\[\] ]*=\s*["']([^"']+)`)}, // a parameter with its type
+	{need: "process ", re: lazyre.New(`\bprocess \d+ \(([^\s()]{15})\)`), ok: isCut},
 	{need: "SHA", re: lazyre.New(`\{S?SHA\d*\}([A-Za-z0-9+/]{20,}={0,2})`)},                                                         // Apache's .htpasswd, LDAP
 	{need: "密|令牌|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|访问令牌|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
 	{need: "value=|value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?value["']?\s*[=:>]\s*\\*["']?([^\s"',}<]+)`)},
@@ -205,6 +206,9 @@ var byFirst = func() (table [utf8.RuneSelf][]prefix) {
 
 // issuedIn finds credentials with an issuer's prefix.
 func issuedIn(text string) (spans []span) {
+	if isCut(text) { // a field with the process's name alone
+		return []span{{0, len(text)}}
+	}
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf || byFirst[text[i]] == nil || !wordBegins(text, i) {
 			continue
@@ -233,6 +237,16 @@ func issuedLength(text string) int {
 		}
 	}
 	return 0
+}
+
+// isCut reports whether the name of a process, of which the kernel keeps 15 bytes, is the beginning of an issued credential.
+func isCut(name string) bool {
+	return len(name) == 15 && name[0] < utf8.RuneSelf && slices.ContainsFunc(byFirst[name[0]], func(x prefix) bool {
+		rest, ok := strings.CutPrefix(name, x.text)
+		oneCase := strings.ToLower(rest) == rest || strings.ToUpper(rest) == rest
+		return ok && hasDigit(rest) && !(x.name && oneCase) &&
+			!strings.ContainsFunc(rest, func(r rune) bool { return r >= utf8.RuneSelf || !isAlnum(byte(r)) && !strings.ContainsRune(x.alphabet, r) })
+	})
 }
 
 // wordBegins reports whether a word begins at i, possibly after an escape such as \n or %3D. Underscores separate
