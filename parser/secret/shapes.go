@@ -91,7 +91,7 @@ var shapes = slices.Concat([]shape{
 	},
 	{need: "str", near: "=", named: true, re: lazyre.New(`\b(\w+): [\w.|\[\] ]*\b(?:str|SecretStr)\b[\w.|\[\] ]*=\s*["']([^"']+)`)}, // a parameter with its type
 	{need: "process ", re: lazyre.New(`\bprocess \d+ \(([^\s()]{15})\)`), ok: isCut},
-	{need: "SHA", re: lazyre.New(`\{S?SHA\d*\}([A-Za-z0-9+/]{20,}={0,2})`)},                                                         // Apache's .htpasswd, LDAP
+	{need: "SHA", re: lazyre.New(`\{S?SHA\d*\}([A-Za-z0-9+/]{20,}={0,2})`)}, // Apache's .htpasswd, LDAP
 	{need: "密|令牌|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|访问令牌|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
 	{need: "value=|value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?value["']?\s*[=:>]\s*\\*["']?([^\s"',}<]+)`)},
 	{need: "value=|value:|value\"|value'", named: true, swapped: true, re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?(?:name|key)["']?\s*[=:]\s*["']([\w.-]+)`)},
@@ -245,7 +245,9 @@ func isCut(name string) bool {
 		rest, ok := strings.CutPrefix(name, x.text)
 		oneCase := strings.ToLower(rest) == rest || strings.ToUpper(rest) == rest
 		return ok && hasDigit(rest) && !(x.name && oneCase) &&
-			!strings.ContainsFunc(rest, func(r rune) bool { return r >= utf8.RuneSelf || !isAlnum(byte(r)) && !strings.ContainsRune(x.alphabet, r) })
+			!strings.ContainsFunc(rest, func(r rune) bool {
+				return r >= utf8.RuneSelf || !isAlnum(byte(r)) && !strings.ContainsRune(x.alphabet, r)
+			})
 	})
 }
 
