@@ -90,7 +90,7 @@ func propose(ctx *Context, names *naming, it *Item) []change {
 	return withValue(alike(ofFailed(ctx, out)))
 }
 
-// withValue leaves out settings that the run has at null where another one of the item can go down: it takes the place of them.
+// withValue drops settings that the run leaves null if another setting of the item can go down.
 func withValue(changes []change) []change {
 	if !slices.ContainsFunc(changes, func(c change) bool { return c.Direction == "down" && c.To != nil }) {
 		return changes

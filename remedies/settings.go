@@ -119,7 +119,8 @@ func (s *settings) failed(key string) bool { return s.block != "" && strings.Has
 
 // find returns the setting that matches a name best. A name that begins with an asterisk matches any setting that ends in it:
 // "*batch_size" also matches "embedding_batch_size". A log's key with only the last parts of the name counts if these are two
-// or more, or if alone is true: the caller knows that no other parameter ends in the same word. The failed process's block comes first.
+// or more, or if alone is true: the caller knows that no other parameter ends in the same word. The failed process's block comes
+// first. Settings of evaluations count only if the name is one.
 func (s *settings) find(name string, alone bool) (setting, bool) {
 	if end, any := strings.CutPrefix(name, "*"); any {
 		return s.ending(end)

@@ -92,7 +92,7 @@ var noBreak = []byte("\u00a0")
 const minRewritten = 8
 
 // separatorOf is what ends the lines of a log that has no newlines: a carriage return, a line break of a word processor, or the tab that the
-// AWS CLI prints between messages. The states of a progress bar have the same words, messages may differ in their numbers alone.
+// AWS CLI prints between messages. The states of a progress bar have the same words; messages between tabs may differ only in their numbers.
 func separatorOf(head []byte) []byte {
 	head = bytes.TrimRight(head, "\n")
 	if bytes.IndexByte(head, '\n') >= 0 {
