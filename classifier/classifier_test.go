@@ -59,6 +59,7 @@ func TestWhatCountsAsOneIncident(t *testing.T) {
 		want   []want
 	}{
 		"an allocator's failure":                                 {map[string]string{"a": backward}, []want{oom}},
+		"NCCL's failure beside another rank's allocator":         {map[string]string{"a": "n1:47604:53081 [0] include/alloc.h:103 NCCL WARN Cuda failure 2 'out of memory'\n" + backward}, []want{oom}},
 		"the same failure printed twice":                         {map[string]string{"a": backward + backward}, []want{oom}},
 		"a failure and the kill that Slurm reports at the end":   {map[string]string{"a": backward + slurmKill}, []want{oom}},
 		"two failures with a restart between them":               {map[string]string{"a": backward + restart + backward}, []want{oom, oom}},

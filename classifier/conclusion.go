@@ -173,6 +173,13 @@ func (c *cluster) chooseRoot() *event {
 			return e
 		}
 	}
+	if best.Kind == parser.NCCLOOM && memoryOf(best) == "gpu" {
+		for _, e := range c.evidence {
+			if e.Kind == parser.GPUOOM && e.file == best.file && e.fields["free"] != "" && c.job.traceOf(e) != nil && !c.progress(best, e) {
+				return e // the cards are full, and this rank's allocator shows where and by how much
+			}
+		}
+	}
 	return best
 }
 

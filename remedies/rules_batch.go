@@ -33,18 +33,25 @@ func (q *paramQuery) halvings() (k int, how string) {
 	const slack = 1 << 28 // losses go on to copy at least some rows
 	switch logits := len(q.request) > 0 && q.request[0].What == "logits"; {
 	case logits && q.copiesAfter() > 1:
-		k, why = max(1, int(math.Ceil(math.Log2(float64(1+q.copiesAfter())*ratio)))), "and the loss then makes two float32 copies, each of twice the size: "
+		k, why = max(1, int(math.Ceil(math.Log2(float64(1+q.copiesAfter())*ratio)))), fmt.Sprintf("and copies in float32 then take %d times its size: ", q.copiesAfter())
 	case logits && *r.Free-*r.Requested>>min(k, 62) < slack:
 		k, why = k+1, "and the loss copies some of it: "
 	}
 	return k, fmt.Sprintf("%s requested / %s free = %.2f, ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio) + why + times(k)
 }
 
-// copiesAfter returns what the loss adds to the logits that did not fit, in their size: transformers casts them and takes a softmax.
+// copiesAfter returns what follows the logits that did not fit, in their size: transformers casts them and takes a softmax, and
+// OpenRLHF casts them (openrlhf/models/actor.py).
 func (ctx *Context) copiesAfter() int64 {
+	if len(ctx.request) == 0 || ctx.request[0].Bytes != 2 || !ctx.passesThrough("/transformers/models/") {
+		return 1
+	}
 	ownLoss := ctx.stackContains(80, "model(**inputs)", "model(**batch)", "labels=") // the model gets labels
-	if len(ctx.request) > 0 && ctx.request[0].Bytes == 2 && trains(ctx) && ownLoss && ctx.passesThrough("/transformers/models/") {
+	switch {
+	case trains(ctx) && ownLoss:
 		return 4
+	case ctx.passesThrough("openrlhf/models/actor.py"):
+		return 2
 	}
 	return 1
 }
