@@ -178,6 +178,9 @@ var programs = []Program{
 		Packages: []Package{
 			{"unsloth", []string{"models", "kernels", "save.py", "trainer.py", "tokenizer_utils.py", "utils", "dataprep"}},
 			{"unsloth_zoo", []string{"gradient_checkpointing.py", "vllm_utils.py", "rl_replacements.py", "saving_utils.py", "loss_utils.py", "compiler.py", "utils.py", "patching_utils.py"}},
+			{"unsloth_compiled_cache", []string{
+				"UnslothGRPOTrainer.py", "UnslothRLOOTrainer.py", "UnslothSFTTrainer.py", "UnslothDPOTrainer.py", "UnslothKTOTrainer.py", "UnslothORPOTrainer.py",
+			}}, // TRL's trainers, rewritten
 		},
 	},
 	{
@@ -186,9 +189,6 @@ var programs = []Program{
 		Packages: []Package{
 			{"trl", []string{"trainer", "generation", "extras", "models", "scripts"}},
 			{"rlhf_trainer", []string{"grpo_trainer.py", "dpo_trainer.py", "kto_trainer.py", "rlhf_mixin.py"}}, // ms-swift's, derived from TRL's
-			{"unsloth_compiled_cache", []string{
-				"UnslothGRPOTrainer.py", "UnslothRLOOTrainer.py", "UnslothSFTTrainer.py", "UnslothDPOTrainer.py", "UnslothKTOTrainer.py", "UnslothORPOTrainer.py",
-			}}, // TRL's trainers, rewritten
 		},
 		Servers: []string{"/trl/scripts/vllm_serve.py"},
 	},
