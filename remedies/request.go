@@ -95,7 +95,7 @@ func vocabularyThatFits(q *memory.Request) int64 {
 			if q.Place != memory.Logits && v&(v-1) == 0 { // a layer may be as wide
 				continue
 			}
-			if slices.ContainsFunc(tokens, func(p memory.Product) bool { return fits(4*p.Tokens*v) || fits(2*p.Tokens*v) }) {
+			if slices.ContainsFunc(tokens, func(p memory.Product) bool { return fits(4*p.Tokens*v) || !q.Cast && fits(2*p.Tokens*v) }) {
 				found = append(found, v)
 			}
 		}

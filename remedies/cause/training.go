@@ -34,7 +34,7 @@ var training = []hypothesis{
 			{proof, wholeModel},
 			{proof + hint, moreThanAShare},
 			{2*proof + hint, wholeStates},
-			{proof + hint, statesOnEach},
+			{2*proof + hint, statesOnEach},
 			{2 * proof, WholeGradients},
 			{2*proof + hint, oneUnit},
 			{sign + 2*hint, when("FSDP is on, but one process runs: it has nothing to split the model over", func(in *Input) bool { return in.Alone && in.gpu() })},

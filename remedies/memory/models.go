@@ -40,6 +40,9 @@ type Model struct {
 // add the parts of every plain model up.
 var models = []Model{
 	// Qwen. The 2.5 sizes also hold for Coder and Math.
+	{Name: "Qwen1.5-7B", Parameters: 7_721_324_544, Vocab: 151936, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 32, Intermediate: 11008},
+	{Name: "Qwen1.5-14B", Parameters: 14_167_290_880, Vocab: 152064, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 40, Intermediate: 13696},
+	{Name: "Qwen1.5-72B", Parameters: 72_287_920_128, Vocab: 152064, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 64, Intermediate: 24576},
 	{Name: "Qwen2-0.5B", Parameters: 494_032_768, Vocab: 151936, Hidden: 896, Layers: 24, Heads: 14, KVHeads: 2, Intermediate: 4864, Tied: true},
 	{Name: "Qwen2-1.5B", Parameters: 1_543_714_304, Vocab: 151936, Hidden: 1536, Layers: 28, Heads: 12, KVHeads: 2, Intermediate: 8960, Tied: true},
 	{Name: "Qwen2-7B", Parameters: 7_615_616_512, Vocab: 152064, Hidden: 3584, Layers: 28, Heads: 28, KVHeads: 4, Intermediate: 18944},
@@ -68,8 +71,21 @@ var models = []Model{
 	{Name: "Qwen3-30B-A3B", Parameters: 30_532_122_624, Vocab: 151936, Hidden: 2048, Layers: 48, Heads: 32, KVHeads: 4, HeadDim: 128, Apart: true, QKNorm: true, Experts: 128, ExpertsPerToken: 8, ExpertIntermediate: 768},
 	{Name: "Qwen3-Coder-30B-A3B", Parameters: 30_532_122_624, Vocab: 151936, Hidden: 2048, Layers: 48, Heads: 32, KVHeads: 4, HeadDim: 128, Apart: true, QKNorm: true, Experts: 128, ExpertsPerToken: 8, ExpertIntermediate: 768},
 	{Name: "Qwen3-235B-A22B", Parameters: 235_093_634_560, Vocab: 151936, Hidden: 4096, Layers: 94, Heads: 64, KVHeads: 4, HeadDim: 128, Apart: true, QKNorm: true, Experts: 128, ExpertsPerToken: 8, ExpertIntermediate: 1536},
+	{Name: "Qwen3-VL-2B", Vocab: 151936, Hidden: 2048, Layers: 28, Heads: 16, KVHeads: 8, HeadDim: 128, Intermediate: 6144, Tied: true, QKNorm: true, Apart: true},
+	{Name: "Qwen3-VL-4B", Vocab: 151936, Hidden: 2560, Layers: 36, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 9728, Tied: true, QKNorm: true, Apart: true},
+	{Name: "Qwen3-VL-8B", Vocab: 151936, Hidden: 4096, Layers: 36, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 12288, QKNorm: true, Apart: true},
+	{Name: "Qwen3-VL-32B", Vocab: 151936, Hidden: 5120, Layers: 64, Heads: 64, KVHeads: 8, HeadDim: 128, Intermediate: 25600, QKNorm: true, Apart: true},
+	{Name: "Qwen3-VL-30B-A3B", Vocab: 151936, Hidden: 2048, Layers: 48, Heads: 32, KVHeads: 4, HeadDim: 128, Apart: true, QKNorm: true, Experts: 128, ExpertsPerToken: 8, ExpertIntermediate: 768},
+	{Name: "Qwen3-VL-235B-A22B", Vocab: 151936, Hidden: 4096, Layers: 94, Heads: 64, KVHeads: 4, HeadDim: 128, Apart: true, QKNorm: true, Experts: 128, ExpertsPerToken: 8, ExpertIntermediate: 1536},
 	{Name: "Qwen3.5-27B", Vocab: 248320, Hidden: 5120, Layers: 64, Heads: 24, KVHeads: 4, HeadDim: 256, Intermediate: 17408, Apart: true},
 	// Meta (meta-llama), and deepseek-ai's distillations of it.
+	{Name: "llama-7b", Parameters: 6_738_415_616, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 32, Intermediate: 11008},
+	{Name: "llama-13b", Parameters: 13_015_864_320, Vocab: 32000, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 40, Intermediate: 13824},
+	{Name: "llama-30b", Parameters: 32_528_943_616, Vocab: 32000, Hidden: 6656, Layers: 60, Heads: 52, KVHeads: 52, Intermediate: 17920},
+	{Name: "llama-65b", Parameters: 65_285_660_672, Vocab: 32000, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 64, Intermediate: 22016},
+	{Name: "CodeLlama-7b", Parameters: 6_738_546_688, Vocab: 32016, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 32, Intermediate: 11008},
+	{Name: "CodeLlama-13b", Parameters: 13_016_028_160, Vocab: 32016, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 40, Intermediate: 13824},
+	{Name: "TinyLlama-1.1B", Parameters: 1_100_048_384, Vocab: 32000, Hidden: 2048, Layers: 22, Heads: 32, KVHeads: 4, Intermediate: 5632},
 	{Name: "Llama-2-7b", Parameters: 6_738_415_616, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 32, Intermediate: 11008},
 	{Name: "Llama-2-13b", Parameters: 13_015_864_320, Vocab: 32000, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 40, Intermediate: 13824},
 	{Name: "Llama-2-70b", Parameters: 68_976_648_192, Vocab: 32000, Hidden: 8192, Layers: 80, Heads: 64, KVHeads: 8, Intermediate: 28672},
@@ -101,6 +117,15 @@ var models = []Model{
 	{Name: "Mistral-7B-Instruct-v0.3", Parameters: 7_248_023_552, Vocab: 32768, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
 	{Name: "Mistral-Nemo-Instruct-2407", Parameters: 12_247_782_400, Vocab: 131072, Hidden: 5120, Layers: 40, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 14336},
 	{Name: "Mixtral-8x7B", Parameters: 46_702_792_704, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Apart: true, Experts: 8, ExpertsPerToken: 2, ExpertIntermediate: 14336},
+	{Name: "Mistral-Small-24B", Parameters: 23_572_403_200, Vocab: 131072, Hidden: 5120, Layers: 40, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 32768},
+	// Hugging Face (HuggingFaceTB), 01.AI (01-ai), Shanghai AI Laboratory (internlm).
+	{Name: "SmolLM2-135M", Parameters: 134_515_008, Vocab: 49152, Hidden: 576, Layers: 30, Heads: 9, KVHeads: 3, Intermediate: 1536, Tied: true},
+	{Name: "SmolLM2-360M", Parameters: 361_821_120, Vocab: 49152, Hidden: 960, Layers: 32, Heads: 15, KVHeads: 5, Intermediate: 2560, Tied: true},
+	{Name: "SmolLM2-1.7B", Parameters: 1_711_376_384, Vocab: 49152, Hidden: 2048, Layers: 24, Heads: 32, KVHeads: 32, Intermediate: 8192, Tied: true},
+	{Name: "SmolLM3-3B", Parameters: 3_075_098_624, Vocab: 128256, Hidden: 2048, Layers: 36, Heads: 16, KVHeads: 4, Intermediate: 11008, Tied: true},
+	{Name: "Yi-6B", Parameters: 6_061_035_520, Vocab: 64000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 4, Intermediate: 11008},
+	{Name: "Yi-34B", Parameters: 34_388_917_248, Vocab: 64000, Hidden: 7168, Layers: 60, Heads: 56, KVHeads: 8, Intermediate: 20480},
+	{Name: "internlm2_5-7b", Parameters: 7_737_708_544, Vocab: 92544, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
 	// Google (google).
 	{Name: "gemma-2-2b", Parameters: 2_614_341_888, Vocab: 256000, Hidden: 2304, Layers: 26, Heads: 8, KVHeads: 4, HeadDim: 256, Intermediate: 9216, Tied: true},
 	{Name: "gemma-2-9b", Parameters: 9_241_705_984, Vocab: 256000, Hidden: 3584, Layers: 42, Heads: 16, KVHeads: 8, HeadDim: 256, Intermediate: 14336, Tied: true},

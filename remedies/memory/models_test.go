@@ -68,7 +68,10 @@ func TestModelsAreToldByWholeNames(t *testing.T) {
 		"Qwen/Qwen3-4B-A1B":                                   "", // experts of its own
 		"my-model-7b":                                         "",
 		"Qwen2.5-70B":                                         "",
-		"Qwen1.5-7B":                                          "",
+		"Qwen1.5-1.8B":                                        "",
+		"deepseek-ai/DeepSeek-R1-0528-Qwen3-8B":               "Qwen3-8B",
+		"lmsys/vicuna-13b-v1.5":                               "llama-13b",
+		"meta-llama/Meta-Llama-7b":                            "llama-7b",
 		"llama-3-8b-pruned":                                   "",
 		"":                                                    "",
 		"Qwen":                                                "",

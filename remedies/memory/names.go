@@ -17,6 +17,10 @@ var aliases = [][2]string{
 	{"qwen2-5-", "qwen2.5-"},
 	{"qwen2-math-", "qwen2-"},
 	{"qwen2p5-", "qwen2.5-"},
+	{"deepseek-r1-0528-qwen3-", "qwen3-"}, // distilled into it
+	{"vicuna-7b", "llama-7b"},
+	{"vicuna-13b", "llama-13b"},
+	{"phi-3.5-mini", "phi-3-mini"},
 	{"phi-3-mini-4k", "phi-3-mini"},
 	{"phi-3-mini-128k", "phi-3-mini"},
 }
