@@ -1,0 +1,394 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/remedies/memory"
+)
+
+// question asks whether an item can help the run that failed.
+type question struct {
+	*Context
+	item     *Item
+	changes  []change
+	estimate estimate
+	lever    string // that the item pulls, "" for none
+}
+
+// exclusion is one reason why an item cannot help. It is asked of the items with one of the topics, of those that pull one of the
+// levers, or, without either, of all.
+type exclusion struct {
+	topics, levers []string
+	why            func(q *question) string // "" if the item may help
+}
+
+func (x *exclusion) concerns(q *question) bool {
+	return len(x.topics) == 0 && len(x.levers) == 0 || slices.Contains(x.topics, q.item.Topic) || q.lever != "" && slices.Contains(x.levers, q.lever)
+}
+
+// ruledOut returns why an item cannot help, or "" if nothing rules it out. The first reason counts.
+func ruledOut(ctx *Context, it *Item, changes []change, e estimate) string {
+	q := &question{Context: ctx, item: it, changes: changes, estimate: e}
+	if l := leverOf(it.Topic, made(changes)); l != nil {
+		q.lever = l.id
+	}
+	for i := range exclusions {
+		if x := &exclusions[i]; x.concerns(q) {
+			if why := x.why(q); why != "" {
+				return why
+			}
+		}
+	}
+	return ""
+}
+
+// isTrue is the reason of a fact that holds.
+func isTrue(fact string) func(q *question) string {
+	return func(q *question) string {
+		if v := q.holds(fact); v.truth == yes {
+			return v.why
+		}
+		return ""
+	}
+}
+
+// because gives a reason where a condition is met.
+func because(why string, met func(ctx *Context) bool) func(q *question) string {
+	return func(q *question) string {
+		if met(q.Context) {
+			return why
+		}
+		return ""
+	}
+}
+
+// exclusions lists the reasons in the order in which they count: what the run has and is first, then where it failed.
+var exclusions = []exclusion{
+	{why: withoutSetting},
+	{why: alreadySo},
+	{why: otherMemory},
+	{topics: splitTopics, why: isTrue("one_gpu")},
+	{why: requirementDenied},
+	{levers: []string{"workers"}, why: func(q *question) string {
+		if q.resource != "host" {
+			return ""
+		}
+		return workersIdle(q.Context, q.changes)
+	}},
+	{why: missingFromVersion},
+	{why: otherPhase},
+	{topics: []string{"small-optimizer", "optimizer-offload", "cpu-optimizer"}, why: smallStates},
+	{why: func(q *question) string { return ofTraining(q.Context, q.item.Topic, q.changes) }},
+	{levers: []string{"length"}, why: isTrue("images")},
+	{topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, why: isTrue("recomputes")},
+	{levers: onActivations, why: beforeAnyBatch},
+	{levers: []string{"sharded-save", "lean-save", "rank0-save"}, why: because("it failed while a checkpoint was read, which is written already", func(ctx *Context) bool {
+		return ctx.phase == "checkpoint" && readsCheckpoint(ctx)
+	})},
+	{levers: []string{"length", "engine-length"}, why: because("the engine failed while it loaded its weights, whose size does not depend on the length", func(ctx *Context) bool {
+		return ctx.is("engine_loads")
+	})},
+	{levers: []string{"dynamic-batch"}, why: allowsAsMany},
+	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},
+	{why: satisfiedOtherwise},
+	{topics: chunkTopics, why: because("the model's output becomes float32 as a whole, before anything is computed in chunks", func(ctx *Context) bool {
+		return ctx.stackContains(2, "float_conversion", "convert_to_fp32")
+	})},
+	{topics: []string{"recompute-loss"}, why: because("the loss keeps no tensor of this size yet: less than two are on the card, and one is the model's output", keepsNoCopy)},
+	{why: func(q *question) string {
+		if q.item.Effect != "frees" {
+			return ""
+		}
+		return isTrue("oversized")(q)
+	}},
+	{topics: logitsTopics, why: because("it failed on the images, before any logits", func(ctx *Context) bool { return ctx.is("images") })},
+	{topics: logitsTopics, why: beforeTheLoss},
+	{why: engineUntouched},
+	{why: cannotCompute},
+	{levers: toHost, why: func(q *question) string {
+		if name := memory.Unified(deref(q.root.Total)); name != "" && q.resource == "gpu" {
+			return "the GPU of " + name + " works in the host's memory: moving anything there frees nothing"
+		}
+		return ""
+	}},
+	{topics: []string{"engine-share-down", "engine-sleep"}, why: func(q *question) string {
+		if v := q.holds("shares_card"); v.truth == no && q.holds("engine_process").truth == no {
+			return v.why
+		}
+		return ""
+	}},
+	{topics: []string{"engine-share-down"}, why: func(q *question) string { return engineApart(q.Context) }},
+	{topics: []string{"engine-share-down"}, why: because("the engine sleeps while this phase runs: its share is not on the card", func(ctx *Context) bool {
+		return engineAsleep(ctx) && !ctx.is("engine_residue")
+	})},
+	{topics: []string{"engine-share-down"}, why: cacheAway},
+	{topics: []string{"update-bucket"}, why: oneTensor},
+	{topics: []string{"offload-fsdp", "offload-megatron"}, why: because("the trainer has its own GPUs, and this is an engine's", besideEngine)},
+	{why: func(q *question) string {
+		if q.item.Effect != "frees" && q.item.Effect != "shrinks" || q.item.Topic == "others" {
+			return ""
+		}
+		return isTrue("stray")(q)
+	}},
+	{why: func(q *question) string { return q.estimate.noHosts }},
+	{why: func(q *question) string { return limitNotApplied(q.Context, q.changes) }},
+}
+
+// splitTopics lists the topics of items that split a trainer's work over several GPUs.
+var splitTopics = []string{"zero-stage", "train-tp", "tensor-parallel", "ulysses", "sequence-parallel"}
+
+// withoutSetting says that no setting of the program does what the item says.
+func withoutSetting(q *question) string {
+	switch {
+	case len(q.changes) > 0 || len(q.item.Parameters) == 0:
+	case programOf(q.run).ID == "verl" && finetunes(q.Context):
+		return "no setting of fine-tuning"
+	case q.is("serves"):
+		return "trl vllm-serve has no flag for it"
+	}
+	return ""
+}
+
+// alreadySo says that all settings have the item's values.
+func alreadySo(q *question) string {
+	if done := satisfied(q.changes); len(done) == len(q.changes) {
+		return strings.Join(done, "; ")
+	}
+	return ""
+}
+
+// satisfiedOtherwise says that the run has what the item is for by other means.
+func satisfiedOtherwise(q *question) string {
+	if q.allTrue(q.item.SatisfiedWhen) {
+		return q.holds(q.item.SatisfiedWhen[0]).why
+	}
+	return ""
+}
+
+// otherMemory says that an item is about another memory than the one that ran out.
+func otherMemory(q *question) string {
+	if res := orGPU(q.item.Resources); !slices.Contains(res, q.resource) {
+		return fmt.Sprintf("only for %s memory", resourceNames(res))
+	}
+	if q.item.Effect == "host" && q.resource == "gpu" {
+		return "saves host memory only"
+	}
+	return ""
+}
+
+func requirementDenied(q *question) string {
+	if v, bad := q.denied(q.item.Requires); bad {
+		return v.why
+	}
+	return ""
+}
+
+// missingFromVersion says that the run's version has none of the settings that are left to change.
+func missingFromVersion(q *question) string {
+	if left := open(q.changes); len(left) > 0 && !slices.ContainsFunc(left, func(c change) bool { return c.missing == "" }) {
+		return left[0].missing
+	}
+	return ""
+}
+
+// otherPhase says that an item acts in other phases than the one that failed.
+func otherPhase(q *question) string {
+	in := q.item.Phases
+	if len(in) > 0 && !slices.Contains(in, q.phase) && certain(q.Context, in) && !freesForCollective(q.Context, q.item) {
+		return acts(in, q.phase)
+	}
+	return ""
+}
+
+// smallStates says that an optimizer's states are too small to matter.
+func smallStates(q *question) string {
+	if small := q.item.Topic == "small-optimizer" && !q.is("evaluating"); !small && q.resource == "gpu" && trainsAdapters(q.Context) {
+		return "only adapters are trained, whose optimizer states are small"
+	}
+	return ""
+}
+
+// beforeAnyBatch says that no batch was on the card when it failed.
+func beforeAnyBatch(q *question) string {
+	ctx := q.Context
+	if v := ctx.holds("loading_weights"); v.truth == yes && ctx.phase == "init" && ctx.holds("engine_process").truth == no {
+		return v.why + ": no batch has run yet"
+	}
+	switch {
+	case ctx.phase == "nccl" && beforeSteps(ctx):
+		return "the collective that failed moves weights, and no step has run yet"
+	case takesMemory(ctx):
+		return "it failed while memory was taken back after a sleep, before a step"
+	}
+	return ""
+}
+
+// beforeTheLoss says that an item changes only how the loss is computed.
+func beforeTheLoss(q *question) string {
+	if (q.phase == "forward" || q.phase == "logprob") && inLayer(q.Context) && onlyLoss(q.item.Topic, q.changes) {
+		return "it failed in a layer of the forward pass, whose logits come later"
+	}
+	return ""
+}
+
+// cannotCompute says that the GPU or the run lacks what a changed value needs.
+func cannotCompute(q *question) string {
+	to := func(types ...string) bool {
+		return slices.ContainsFunc(q.changes, func(c change) bool { return c.To != nil && containsAny(strings.ToLower(*c.To), types) })
+	}
+	if name := withoutBF16(q.Context); name != "" && to("bf16", "bfloat16") {
+		return "the GPU, " + name + ", has no bf16"
+	}
+	if v := q.holds("no_8bit"); v.truth == yes && to("8bit") {
+		return v.why
+	}
+	if why := withoutLiger(q.Context); why != "" && slices.ContainsFunc(q.changes, func(c change) bool { return strings.Contains(c.Key, "liger") }) {
+		return why
+	}
+	return ""
+}
+
+// cacheAway returns why a smaller share of an engine frees nothing during a weight update, or "": the engine holds far less than its
+// share, so that its cache, which alone would shrink, is not on the card.
+func cacheAway(q *question) string {
+	ctx, r, changes := q.Context, q.root, q.changes
+	if ctx.phase != "weight_update" || ctx.is("engine_process") || r.Total == nil || r.OtherProcesses == nil || len(changes) == 0 || changes[0].From == nil {
+		return ""
+	}
+	share, ok := parseNumber(*changes[0].From)
+	if all := int64(share * float64(*r.Total)); ok && share < 1 && *r.OtherProcesses > 0 && *r.OtherProcesses < all/4*3 {
+		return fmt.Sprintf("the engine holds %s of its share of %s: its cache is not on the card", classifier.GiB(*r.OtherProcesses), classifier.GiB(all))
+	}
+	return ""
+}
+
+// oneTensor returns why smaller buckets of a weight update change nothing, or "": the request is one tensor that exceeds a bucket already.
+func oneTensor(q *question) string {
+	asks := q.root.Requested
+	if len(q.changes) == 0 || asks == nil {
+		return ""
+	}
+	c := &q.changes[0]
+	from := c.parameter.Default
+	if c.From != nil {
+		from = *c.From
+	}
+	n, ok := parseInt(from)
+	if ok && n < 1<<20 {
+		n <<= 20 // in MiB
+	}
+	if !ok || *asks <= n {
+		return ""
+	}
+	return fmt.Sprintf("the request is one tensor of %s, larger than a bucket already", classifier.GiB(*asks))
+}
+
+// packsNothing returns why packing samples, or sizing a micro-batch by tokens, saves nothing: a micro-batch has one.
+func packsNothing(q *question) string {
+	if l := q.limit; l == nil || l.Budget || l.Samples != 1 {
+		return ""
+	}
+	return "a micro-batch is one sample, which has no padding"
+}
+
+// allowsAsMany returns why a budget of tokens is no smaller than the failed micro-batch, or "".
+func allowsAsMany(q *question) string {
+	ctx, changes := q.Context, q.changes
+	if len(ctx.request) == 0 || !ctx.request[0].Seen && !ctx.request[0].Met || ctx.request[0].Low <= 0 {
+		return ""
+	}
+	for i := range changes {
+		c := &changes[i]
+		if c.To == nil || !strings.Contains(c.Key, "token") {
+			continue
+		}
+		if n, ok := parseInt(*c.To); ok && n >= ctx.request[0].Low {
+			return fmt.Sprintf("the failed micro-batch has about %s tokens, and the least budget is %s", memory.Thousands(ctx.request[0].Low), memory.Thousands(n))
+		}
+	}
+	return ""
+}
+
+// engineUntouched returns why a setting of the engine has no effect yet, or "".
+func engineUntouched(q *question) string {
+	ctx, topic, changes := q.Context, q.item.Topic, q.changes
+	switch {
+	case !strings.HasPrefix(topic, "engine-"):
+	case pullsOne([]string{"graphs", "eager"}, topic, changes) && ctx.is("eager"):
+		return ctx.holds("eager").why
+	case pullsOne([]string{"graphs", "eager"}, topic, changes) && ctx.is("uncounted_graphs"):
+		return ctx.holds("uncounted_graphs").why
+	case pullsOne([]string{"graphs", "eager"}, topic, changes) && engineApart(ctx) != "":
+		return engineApart(ctx)
+	case topic == "engine-sleep" && ctx.phase == "init" && ctx.is("engine_process") && !ctx.is("engine_wakes"):
+		return "the engine failed as it started, before its first rollout"
+	case (topic == "engine-max-len" || topic == "engine-kv-dtype") && ctx.is("nothing_for_cache") && ctx.recognisedAs("sglang."):
+		return ctx.holds("nothing_for_cache").why // srt/model_executor/model_runner.py divides what is left by the bytes of a token
+	case pullsOne([]string{"engine-chunk", "engine-seqs"}, topic, changes) && takesMemory(ctx):
+		return "it failed while memory was taken as planned, before a step"
+	case topic == "engine-tp" && shareStays(ctx):
+		return "the engine fills its share of each GPU: its cache takes what smaller weights leave"
+	case topic == "engine-prefill-chunk" && chunkTooSmall(ctx, changes):
+		return "a smaller step frees less than the cache lacks"
+	case engineComes(ctx):
+		return "the engine starts only after the trainer has loaded its model"
+	case ctx.is("less_than_desired") && topic != "engine-share-down" && topic != "engine-sleep":
+		return "the engine compares its share with the free memory before it loads anything"
+	}
+	return ""
+}
+
+// engineApart returns why neither an engine's share nor its CUDA graphs are what a trainer lacks, or "": the engine runs in its own
+// processes, which hold little of the card or less than was missing.
+func engineApart(ctx *Context) string {
+	const little = 1 << 30 // of CUDA contexts
+	r := ctx.root
+	if !trains(ctx) && ctx.phase != "checkpoint" || ctx.is("engine_process") || r.ProcessBytes == nil || !ownProcesses(ctx) {
+		return ""
+	}
+	held, known := int64(0), false
+	if others := ctx.input().Others; others != nil {
+		held, known = *others, true
+	} else if r.Total != nil && r.Free != nil {
+		held, known = max(*r.Total-*r.Free-*r.ProcessBytes, 0), true
+	}
+	if short, ok := ctx.shortfall(); !known || held > little && (!ok || held >= short) {
+		return ""
+	}
+	return fmt.Sprintf("the engine runs in its own processes, and all others hold only %s of this card", classifier.GiB(held))
+}
+
+// ownProcesses reports whether the run's engine never runs in the trainer's process: with Ray actors or servers of its own. verl runs
+// SGLang so, and any engine since 0.7.
+func ownProcesses(ctx *Context) bool {
+	if ctx.run.Framework == "verl" {
+		in, known := versionIn(ctx.run.FrameworkVersion, ">=0.7")
+		return ctx.run.Engine == "sglang" || known && in
+	}
+	return slices.Contains([]string{"areal", "nemo_rl", "openrlhf", "relax", "slime"}, ctx.run.Framework) || ctx.is("vllm_mode=server")
+}
+
+// orGPU returns the resources named, or the GPU's memory if there are none.
+func orGPU(resources []string) []string {
+	if len(resources) == 0 {
+		return []string{"gpu"}
+	}
+	return resources
+}
+
+// cardTopics lists topics about memory of a card shared by trainer and engine, whichever of the two failed.
+var cardTopics = []string{"engine-share-down", "offload-fsdp", "offload-megatron"}
+
+// chunkTopics lists topics that only help after the logits exist.
+var chunkTopics = []string{"logprob-chunks", "recompute-loss", "entropy-chunks"}
+
+// logitsTopics lists topics of the logits of a text.
+var logitsTopics = []string{"liger", "fused-loss", "fused-kernels", "recompute-loss", "logprob-chunks", "entropy-chunks"}
+
+// onlyLoss reports whether an item changes no more than how logits and loss are computed. Liger has kernels for layers, too.
+func onlyLoss(topic string, changes []change) bool {
+	return topic != "liger" && slices.Contains(logitsTopics, topic) && !slices.ContainsFunc(changes, func(c change) bool { return strings.Contains(c.Key, "liger") })
+}
