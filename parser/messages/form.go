@@ -35,7 +35,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.comment",
 			Requires: []string{"// ", "//! ", "/*", "<!--", "{#", ";; ", "# ", "* Exc", "REM ", "#s", "#["},
-			Expr:     inSource + `(?://[/!]? |/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?(?:` + oomWords + `|\boom[-_]kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|code=killed, status=|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:\S[^#]{0,400}?[=(){};](?>[^#]{0,200})(?<=[ \t])#(?! Calls into the C\+\+ engine)|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|` + statusName + `|out of memory)`,
+			Expr:     inSource + `(?://[/!]? |/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?(?:` + oomWords + `|\boom[-_]kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|available memory for the cache|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|code=killed, status=|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:\S[^#]{0,400}?[=(){};](?>[^#]{0,200})(?<=[ \t])#(?! Calls into the C\+\+ engine)|[a-z_][\w.-]{0,60}: [\w./'"-]{1,60} {1,8}#|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|` + statusName + `|out of memory|[Oo]ut of memory: Killed process|oom_kill event|available memory for the cache)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
@@ -47,6 +47,8 @@ func formVetoes() []pattern.Pattern {
 				"#   Dec 22 01:24:58 devbox systemd[1]: XXX.service: Main process exited, code=killed, status=9/KILL",
 				"    x = f(y)  # RuntimeError: CUDA error: out of memory",
 				"export FI_EFA_USE_HUGE_PAGE=0    # else os.fork() causes OSError: Cannot allocate memory",
+				"  batch_size: 8  # 16 gives torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+				"# ValueError: No available memory for the cache blocks.",
 				`    # "Out of GPU memory trying to allocate 127.781 TiB".`,
 				"# RuntimeError: DataLoader worker (pid 2226) is killed by signal: Bus error.",
 				`     * Exception in thread "main" java.lang.OutOfMemoryError: Java heap space`,
@@ -294,11 +296,13 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.example",
-			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION", "content=", "uestion=", "uery=", "assage=", "rguments="},
-			Expr:     `\b(?:page_content|question|prompt|completion|query|passage|arguments)=\(?(?:'[^']{0,4000}?|"[^"]{0,4000}?)` + oomWords + `|(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})`,
+			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION", "content=", "uestion=", "uery=", "assage=", "rguments=", "Q: ", "uestion: ", "rediction: ", "eference: ", "Human: "},
+			Expr:     `\b(?:page_content|question|prompt|completion|query|passage|arguments)=\(?(?:'[^']{0,4000}?|"[^"]{0,4000}?)` + oomWords + `|(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})|^\s{0,8}(?:Q|Question|Prediction|Reference|Human): `,
 			Veto:     true, Source: "an example that a program shows before it trains or serves",
 			Match: lines(
 				`Example prompt: "RuntimeError: CUDA error: out of memory"`,
+				"Q: my job fails with slurmstepd: error: Detected 1 oom_kill event in StepId=4242.0.",
+				"Prediction: RuntimeError: CUDA error: out of memory",
 				`Document(metadata={'source': 'faq.md'}, page_content='RuntimeError: CUDA error: out of memory')`,
 			),
 			NoMatch: []string{"prompt='hello' failed: RuntimeError: CUDA error: out of memory", "sample 3 failed: RuntimeError: CUDA error: out of memory"},

@@ -196,6 +196,28 @@ func mentionVetoes() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "veto.conditional",
+			Requires: []string{"f you ", "f it ", "f your ", "hen you ", " such as ", " like ", " get ", " got ", " getting ", " see ", " saw ", " hit ", " encounter "},
+			Literals: []string{
+				"CUDA out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED",
+				"annot allocate memory", "oom_kill event", "Killed process", "available memory for the cache", "MemoryError: ",
+			},
+			Expr:   `\b(?:(?:[Ii]f|[Ww]hen) (?:you|it|your \w{1,20})(?: still| ever| also)? (?:hits?|gets?|sees?|runs? into|encounters?|receives?|reports?|prints?|fails? with)|(?:I|[Yy]ou|[Ww]e|[Uu]sers|[Pp]eople)(?: \w{1,12})? (?:get|got|see|saw|hit|encounter)|(?:error|exception|message|failure)s? (?:such as|like))(?: (?:a|an|the|this))? ["'“` + "`" + `]?(?:` + oomWords + `|RuntimeError: |ValueError: |slurmstepd: |[Oo]ut of memory: Killed process)`,
+			Also:   []string{"torch.oom.of_which", "torch.oom.paren", "torch.oom.class", "cuda.error", "slurm.oom_kill", "kernel.killed", "veto.advice", "veto.quoted", "veto.question", "veto.sample"},
+			Veto:   true,
+			Source: "notes and help texts: a whole message behind a condition",
+			Match: lines(
+				"NOTE: If you encounter `torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB`, lower data.train_batch_size.",
+				"if you get slurmstepd: error: Detected 1 oom_kill event in StepId=4242.0. then resubmit",
+				"[12:01:02] user=ana: I get RuntimeError: CUDA out of memory. Tried to allocate 146.00 MiB",
+				`an error such as "ValueError: No available memory for the cache blocks." means that the share is too small`,
+			),
+			NoMatch: []string{
+				"if rank 3 fails, so do all: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+				"when it failed: RuntimeError: CUDA error: out of memory",
+			},
+		},
+		{
 			Name: "veto.question",
 			Requires: []string{
 				"hy do", "hy did", "hy am", "hy is", "ow do", "ow can", "ow should", "ow to", "hat does", "hat is", "hat causes",
@@ -274,7 +296,7 @@ func sampleVetoes() []pattern.Pattern {
 			Name:     "veto.table_row",
 			Requires: []string{"│", "┃"},
 			Literals: []string{
-				"ut of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "OOM Killed", "Killed process", "annot allocate memory", "oom-kill",
+				"ut of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "OOM Killed", "Killed process", "annot allocate memory", "oom-kill", "oom_kill", "vailable memory for the cache",
 			},
 			Expr:    `^(?!.{0,2000}[│┃]\s*(?!-?\d{1,6}\.\d{1,6}\s)(?:[\w.-]{0,60}\d[\w.-]{0,60}|FAILED|ERROR|[Ff]ailed|[Ee]rror)\s*[│┃])\s{0,8}[│┃](?:[^│┃]{0,2000}[│┃]){2,40}\s{0,8}$`,
 			Also:    []string{"torch.oom.paren", "torch.oom.class", "torch.oom.of_which", "torch.oom.cut", "veto.advice", "veto.quoted", "veto.question"},

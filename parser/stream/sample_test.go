@@ -92,6 +92,7 @@ func TestAFailureInASampleIsText(t *testing.T) {
 		"what a tool printed":          "<tool_response>\n@</tool_response>\n",
 		"Gemma":                        "<start_of_turn>user\nWhat is this?\n@<end_of_turn>\n",
 		"Alpaca":                       "### Instruction:\nWhat is this?\n@### Response:\nThe card is full.\n",
+		"a question and its answer":    "### Question\nWhat is this?\n\n@\n### Answer\nThe card is full.\n",
 		"a dialogue":                   "Human: What is this?\n@\nAssistant: The card is full.\n",
 		"a process that aborted":       "<|im_start|>user\nterminate called after throwing an instance of 'std::bad_alloc'\nAborted (core dumped)\n<|im_end|>\n",
 		"an agent":                     "[Thought] I try it\n[Action] python train.py\n[Observation]\n@[Thought] It is too large.\n",
