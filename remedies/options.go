@@ -113,40 +113,7 @@ func alone(ctx *Context, a *assessment) []*assessment {
 // optionsFor returns the options for some levers, in the order of the levers.
 func optionsFor(order []string, best *cause.Cause, items []assessment, all []option) []option {
 	guess := best.Confidence == "low"
-	started := rank(items)
-	var options []option
-	for _, o := range all {
-		o.place = slices.Index(order, o.lever)
-		if o.place < 0 {
-			at := slices.Index(started, o.id)
-			if at < 0 || !guess && (o.lever != "" || !o.supported) {
-				continue
-			}
-			o.place = len(order) + at
-		}
-		if o.lever == "offload-off" && len(o.Changes) == 0 && best.ID != "host_offload" {
-			continue // no sign of anything offloaded
-		}
-		if o.lever == "share-down" && best.ID == "foreign_process" && !o.beside {
-			o.class = max(o.class, withoutValue) // it leaves the cause where it is
-		}
-		if o.class == fits && best.ID == "checkpoint_gather" && slices.Contains(onStates, o.lever) {
-			o.class = mayFit // not what the save adds
-		}
-		if slices.Contains(dearest, o.lever) && o.place > 0 {
-			o.class, o.supported = max(o.class, unknownNow), false
-		}
-		if o.class == mayFit && o.place == 0 && best.Confidence == "high" && o.planned {
-			o.class = fits // an engine that starts needs what it plans for, no margin
-		}
-		inWords := o.class == withoutValue && len(o.Changes) > 0 && o.Changes[0].To != nil
-		switchedOn := o.lever == "recompute" && best.ID == "activations" && len(o.Changes) > 0 && o.Changes[0].Syntax != "python" &&
-			!slices.ContainsFunc(all, func(p option) bool { return p.lever == o.lever && p.class < o.class }) // the run's own switch
-		if (o.place == 0 || switchedOn) && o.class == unknownNow && best.Confidence == "high" || o.place == 0 && inWords && !guess {
-			o.class = mayFit // what attacks a cause that is proved comes first, set or not
-		}
-		options = append(options, o)
-	}
+	options := placed(order, best, items, all)
 	if len(options) == 0 && !guess && best.Confidence != "high" {
 		return optionsFor(order, &cause.Cause{Confidence: "low"}, items, all) // nothing attacks it: what the evidence supports
 	}
@@ -174,12 +141,62 @@ func optionsFor(order []string, best *cause.Cause, items []assessment, all []opt
 		}
 		return a.place - b.place
 	})
+	return distinct(options)
+}
+
+// placed returns the options that attack a cause, with their places and classes. Where the cause is a guess, the list's items that no
+// lever of it pulls follow.
+func placed(order []string, best *cause.Cause, items []assessment, all []option) []option {
+	started := rank(items)
+	var out []option
+	for _, o := range all {
+		if o.place = slices.Index(order, o.lever); o.place < 0 {
+			at := slices.Index(started, o.id)
+			if at < 0 || best.Confidence != "low" && (o.lever != "" || !o.supported) {
+				continue
+			}
+			o.place = len(order) + at
+		}
+		if o.lever == "offload-off" && len(o.Changes) == 0 && best.ID != "host_offload" {
+			continue // no sign of anything offloaded
+		}
+		o.classAgainst(best, all)
+		out = append(out, o)
+	}
+	return out
+}
+
+// classAgainst changes the class of a placed option by what it does to the cause.
+func (o *option) classAgainst(best *cause.Cause, all []option) {
+	sure := best.Confidence == "high"
+	switch {
+	case o.lever == "share-down" && best.ID == "foreign_process" && !o.beside:
+		o.class = max(o.class, withoutValue) // it leaves the cause where it is
+	case o.class == fits && best.ID == "checkpoint_gather" && slices.Contains(onStates, o.lever):
+		o.class = mayFit // not what the save adds
+	}
+	if slices.Contains(dearest, o.lever) && o.place > 0 {
+		o.class, o.supported = max(o.class, unknownNow), false
+	}
+	if o.class == mayFit && o.place == 0 && sure && o.planned {
+		o.class = fits // an engine that starts needs what it plans for, no margin
+	}
+	inWords := o.class == withoutValue && len(o.Changes) > 0 && o.Changes[0].To != nil
+	switchedOn := o.lever == "recompute" && best.ID == "activations" && len(o.Changes) > 0 && o.Changes[0].Syntax != "python" &&
+		!slices.ContainsFunc(all, func(p option) bool { return p.lever == o.lever && p.class < o.class }) // the run's own switch
+	if (o.place == 0 || switchedOn) && o.class == unknownNow && sure || o.place == 0 && inWords && best.Confidence != "low" {
+		o.class = mayFit // what attacks a cause that is proved comes first, set or not
+	}
+}
+
+// distinct leaves out options after the first that change the same setting, or say less exactly what the same lever does.
+func distinct(options []option) []option {
 	var out []option
 	keys, levers := map[string]bool{}, map[string]bool{}
 	for _, o := range options {
 		key := changed(o.Changes)
 		if len(out) == mostProposals || key != "" && keys[key] || levers[o.lever] && (o.class == withoutValue || o.lever == "offload-off") {
-			continue // an earlier one changes the same setting, or is more specific about the same lever
+			continue
 		}
 		keys[key], levers[o.lever] = true, o.lever != ""
 		out = append(out, o)
