@@ -190,51 +190,19 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	if _, bad := ctx.denied(p.When); bad || len(p.Only) > 0 && !ctx.allTrue(p.Only) {
 		return change{}, false
 	}
-	now := currentValue(ctx, names, p)
-	if slices.Contains([]string{"torch_dtype", "dtype"}, lastWord(p.Key)) && loadsWide(ctx) != "" {
-		now.from = nil // that of the checkpoint, not of what was loaded
-	}
-	if _, number := parseNumber(p.Default); now.from != nil && isNone(*now.from) && p.Next != "" && number {
-		now.from = nil // the program takes its default
-	}
+	now := presentValue(ctx, names, p)
 	found := now.from != nil
 	if p.Found && (!found || p.Direction != "set" && (isNone(*now.from) || strings.HasPrefix(*now.from, "-"))) { // -1: the program decides
 		return change{}, false
 	}
 	c := change{parameter: p, Change: Change{Key: now.key, From: now.from, Direction: p.Direction, Syntax: now.syntax}}
-	switch {
-	case !found && p.Direction == "set" && p.Value != "" && strings.EqualFold(p.Default, p.Value):
-		c.satisfied = fmt.Sprintf("%s is %s by default", c.Key, p.Value)
-	case !found && p.Direction == "set" && p.Value != "":
-		c.To, c.unset = &p.Value, unsetBecause(ctx, p, &c)
-	case found && p.Next == "" && p.Direction == "set":
-		if equal(*c.From, p.Value) || cause.KeepsNoMore(*c.From, p.Value) || noWider(*c.From, p.Value) {
-			c.satisfied = fmt.Sprintf("%s is %s already (%s)", c.Key, shown(*c.From), now.at)
-		} else {
-			c.To = &p.Value
-		}
-	case !found && (absolute[p.Next] || p.Next == "cap" && aboveValue(p.Default, p.Value)):
-		if v := nextValue(&paramQuery{ctx, p, "None"}); v.to != "" {
-			c.To, c.ComputedFrom = &v.to, v.how
-		}
-	case found && p.Next != "":
-		v := nextValue(&paramQuery{ctx, p, *c.From})
-		if v.bound != "" {
-			c.satisfied = strings.Replace(v.bound, p.Key, c.Key, 1) // as the log calls it
-		} else if v.to != "" && allowed(p, *c.From, v.to) {
-			c.To, c.ComputedFrom, c.freed = &v.to, v.how, v.freed
-		}
-	case p.Next != "" && !found:
-		c.assume(ctx, names)
+	if found {
+		c.replace(ctx, now.at)
+	} else {
+		c.setAnew(ctx, names)
 	}
 	if c.satisfied == "" {
 		c.note = otherNames(ctx, names, &c)
-	}
-	if c.From != nil && c.To != nil && isNone(*c.From) && p.Direction == "set" && strings.EqualFold(*c.To, "false") {
-		c.From = nil // it is not set: that is not its value
-	}
-	if c.From != nil && c.To != nil && c.Syntax != "python" && (*c.From == "true" || *c.From == "false") && (*c.To == "True" || *c.To == "False") {
-		c.To = new(strings.ToLower(*c.To)) // as the log writes it
 	}
 	if c.To == nil {
 		switch n, ok := ctx.settings.integer(p.Key); {
@@ -245,6 +213,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		}
 		return c, true
 	}
+	c.spellAsLogged()
 	if !found && !p.Plus {
 		c.missing = unknownToVersion(ctx, names, p, c.Key)
 	}
@@ -255,6 +224,68 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		c.Snippet = strings.TrimPrefix(c.Snippet, "export ") // no shell starts the program
 	}
 	return c, true
+}
+
+// presentValue returns a parameter's value in the log, without one that says nothing of what the program did.
+func presentValue(ctx *Context, names *naming, p *Parameter) current {
+	now := currentValue(ctx, names, p)
+	if slices.Contains([]string{"torch_dtype", "dtype"}, lastWord(p.Key)) && loadsWide(ctx) != "" {
+		now.from = nil // that of the checkpoint, not of what was loaded
+	}
+	if _, number := parseNumber(p.Default); now.from != nil && isNone(*now.from) && p.Next != "" && number {
+		now.from = nil // the program takes its default
+	}
+	return now
+}
+
+// replace chooses a value instead of the one in the log, at a place.
+func (c *change) replace(ctx *Context, at string) {
+	p := c.parameter
+	switch {
+	case p.Next != "":
+		v := nextValue(&paramQuery{ctx, p, *c.From})
+		if v.bound != "" {
+			c.satisfied = strings.Replace(v.bound, p.Key, c.Key, 1) // as the log calls it
+		} else if v.to != "" && allowed(p, *c.From, v.to) {
+			c.To, c.ComputedFrom, c.freed = &v.to, v.how, v.freed
+		}
+	case p.Direction != "set":
+	case equal(*c.From, p.Value), cause.KeepsNoMore(*c.From, p.Value), noWider(*c.From, p.Value):
+		c.satisfied = fmt.Sprintf("%s is %s already (%s)", c.Key, shown(*c.From), at)
+	default:
+		c.To = &p.Value
+	}
+}
+
+// setAnew chooses a value for a setting that is not in the log.
+func (c *change) setAnew(ctx *Context, names *naming) {
+	p := c.parameter
+	switch {
+	case p.Direction == "set" && p.Value != "" && strings.EqualFold(p.Default, p.Value):
+		c.satisfied = fmt.Sprintf("%s is %s by default", c.Key, p.Value)
+	case p.Direction == "set" && p.Value != "":
+		c.To, c.unset = &p.Value, unsetBecause(ctx, p, c)
+	case absolute[p.Next], p.Next == "cap" && aboveValue(p.Default, p.Value):
+		if v := nextValue(&paramQuery{ctx, p, "None"}); v.to != "" {
+			c.To, c.ComputedFrom = &v.to, v.how
+		}
+	case p.Next != "":
+		c.assume(ctx, names)
+	}
+}
+
+// spellAsLogged writes switches as the log does, and leaves out a value that means that nothing is set.
+func (c *change) spellAsLogged() {
+	if c.From == nil {
+		return
+	}
+	if isNone(*c.From) && c.Direction == "set" && strings.EqualFold(*c.To, "false") {
+		c.From = nil
+		return
+	}
+	if c.Syntax != "python" && (*c.From == "true" || *c.From == "false") && (*c.To == "True" || *c.To == "False") {
+		c.To = new(strings.ToLower(*c.To))
+	}
 }
 
 // usualStep returns the usual first step of a value that is not in the log, in words, or "" if there is none.
