@@ -68,13 +68,15 @@ func TestWhatCountsAsOneIncident(t *testing.T) {
 		"a failure and the kill that Slurm tells apart":          {map[string]string{"a": backward + sigkill, "b": slurmKill}, []want{oom}},
 		"bash and Slurm on one kill":                             {map[string]string{"a": bashKilled + slurmKill}, []want{kill}},
 		"kernel, bash and Slurm on one kill, in three files":     {map[string]string{"a": bashKilled, "b": slurmKill, "c": kernelKill}, []want{kill}},
-		"a bare SIGKILL":                                         {map[string]string{"a": bashKilled}, []want{suspect}},
+		"a bare SIGKILL": {map[string]string{"a": bashKilled}, []want{suspect}},
+		"a SIGKILL in a control group that counts a kill":        {map[string]string{"a": bashKilled + "$ cat /sys/fs/cgroup/memory.events\noom 3\noom_kill 1\n"}, []want{kill}},
+		"counters of a control group alone":                      {map[string]string{"a": "oom 3\noom_kill 1\n"}, nil},
 		"a SIGKILL after a time limit":                           {map[string]string{"a": timeLimit + bashKilled}, nil},
 		"a SIGKILL after the program's own error":                {map[string]string{"a": "Traceback (most recent call last):\n  File \"t.py\", line 1, in f\n    x()\nKeyError: 'x'\n" + bashKilled}, nil},
 		"a SIGKILL on a host that is full":                       {map[string]string{"a": "CPU Virtual Memory:  used = 498.10 GB, percent = 99.3%\n" + bashKilled}, []want{kill}},
 		"a message inside a printed chat sample":                 {map[string]string{"a": "<|im_start|>user\n" + backward + "<|im_end|>\n"}, nil},
 		"a message quoted in a source line of another traceback": {map[string]string{"a": "Traceback (most recent call last):\n  File \"t.py\", line 1, in f\n    raise RuntimeError(\"CUDA out of memory. Tried to allocate 2.00 GiB\")\nValueError: no\n"}, nil},
-		"nothing at all":                                         {map[string]string{"a": ""}, nil},
+		"nothing at all": {map[string]string{"a": ""}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -115,6 +115,9 @@ func (c *conclusion) hostFull() (Evidence, bool) {
 			if err != nil && known && told && total > 0 {
 				used, err = 100*(1-float64(left)/float64(total)), nil
 			}
+			if n := g.Fields["kills"]; n != "" {
+				return Evidence{At: g.At, Text: clean(g.Text, 300), Why: "the control group counts processes killed for memory: " + n}, true
+			}
 			if err == nil && used >= hostFullPercent && used <= 100 {
 				return Evidence{At: g.At, Text: clean(g.Text, 300), Why: fmt.Sprintf("%.0f %% of the host's memory was in use", used)}, true
 			}

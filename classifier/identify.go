@@ -209,7 +209,7 @@ func (c *conclusion) rootFacts() Root {
 	}
 	id := c.rootIdentity(fields)
 	r := Root{
-		At: e.At, Pattern: e.Pattern, Fields: fields, Time: e.Header.Time, Dated: e.dated(), Clock: e.Header.Clock, Host: id.Host, Rank: ptr(id.Rank), Device: ptr(id.Device),
+		At: e.At, Pattern: e.Pattern, Allocator: e.pattern.Allocator, Fields: fields, Time: e.Header.Time, Dated: e.dated(), Clock: e.Header.Clock, Host: id.Host, Rank: ptr(id.Rank), Device: ptr(id.Device),
 		Process: e.Header.Process, Message: clean(e.Text, 2000), Trace: c.trace,
 		Stream: e.Header.Stream, Tasks: c.processes(), Accelerator: e.accelerator(),
 	}

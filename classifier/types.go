@@ -192,17 +192,19 @@ type Evidence struct {
 // Root is the first true evidence of an incident. Byte quantities that were not printed are nil.
 type Root struct {
 	At      parser.Position
-	Pattern string        // the name of the message; see parser.Event
-	Fields  parser.Fields // of the message, completed by further reports of the same failure
-	Time    time.Time     // zero: unknown
-	Dated   time.Time     // the last date in its file up to it; zero: unknown
-	Clock   string        // see envelope.Header
-	Host    string
-	Rank    *int
-	Device  *int
-	PID     *int
-	Process string
-	Message string
+	Pattern string // the name of the message; see parser.Event
+	// Allocator is the library whose allocator failed, where its message shows that; see pattern.Program.
+	Allocator string
+	Fields    parser.Fields // of the message, completed by further reports of the same failure
+	Time      time.Time     // zero: unknown
+	Dated     time.Time     // the last date in its file up to it; zero: unknown
+	Clock     string        // see envelope.Header
+	Host      string
+	Rank      *int
+	Device    *int
+	PID       *int
+	Process   string
+	Message   string
 
 	Requested, Total, Free, Allocated, ReservedUnallocated *int64
 	ProcessBytes, OtherProcesses, Limit                    *int64 // this process's use, that of others, a limit

@@ -37,8 +37,8 @@ func fragmented(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// foreign lists prefixes of the names of messages by other allocators than PyTorch's.
-var foreign = []string{"ggml.", "ollama.", "paddle.", "xla.", "tf.", "tensorrt.", "trtllm.", "rmm.", "cupy.", "onnxruntime."}
+// pytorchs are the allocators, besides CUDA's, that PyTorch calls on devices of other vendors.
+var pytorchs = []string{"", "torch", "xpu", "npu", "mps", "hpu", "neuron", "directml"}
 
 // otherAllocator reports whether the memory that ran out is not PyTorch's: the program has its own allocator, or the message is
 // another library's and there is no sign of PyTorch.
@@ -50,7 +50,7 @@ func otherAllocator(ctx *Context, _ string) verdict {
 	if ctx.incident.Kind == parser.GPUDriverOOM && ctx.is("ctranslate2") {
 		return verdict{yes, "CTranslate2 has its own allocator"}
 	}
-	said := slices.ContainsFunc(foreign, func(prefix string) bool { return strings.HasPrefix(ctx.root.Pattern, prefix) })
+	said := !slices.Contains(pytorchs, ctx.root.Allocator)
 	// A driver's error with no trace of PyTorch is that of a library such as XGBoost, cuDF or FAISS.
 	bare := ctx.incident.Kind == parser.GPUDriverOOM && p.ID == "" && !ctx.stackContains(80, "torch") && !ctx.messageContains("torch")
 	if (said || bare) && !classifier.IsTorch(ctx.run.Framework) {

@@ -22,7 +22,7 @@ func rootOf(message string) classifier.Root {
 			continue
 		}
 		if fields, ok := m.FieldsOf([]rune(message)); ok {
-			root.Pattern, root.Fields = m.Name, fields
+			root.Pattern, root.Allocator, root.Fields = m.Name, m.Allocator, fields
 			break
 		}
 	}

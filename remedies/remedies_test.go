@@ -164,8 +164,7 @@ func TestPyTorchIsAdvisedOnlyWhereItsAllocatorSpoke(t *testing.T) {
 		{"", "unknown", "rmm.pool", false},
 		{"", "unknown", "torch.oom.of_which", true},
 	} {
-		in := gpuOOM("forward")
-		in.Root.Pattern = test.pattern
+		in := recognized(test.pattern, gpuOOM("forward"))
 		c := For(&classifier.Run{Framework: test.framework, Application: test.application}, in)
 		require.NotEmpty(t, c.Remedies)
 		has := slices.ContainsFunc(c.Remedies, func(r Remedy) bool { return strings.HasPrefix(r.ID, "torch.") })

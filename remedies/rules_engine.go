@@ -39,11 +39,25 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	if !known {
 		return f / 3, ", a third, as a first guess: the log does not show what the weights leave"
 	}
+	why := "that was missing"
+	if n := weightsToCome(q.Context); n > short {
+		short, why = n, "of weights that were still to come back"
+	}
 	m, what := marginOf(*t), "margin"
 	if n := deref(q.root.Requested); n > m && deref(q.root.OtherProcesses) > 0 && trains(q.Context) && !q.is("engine_process") {
 		m, what = n, "another tensor like it" // of those so large, as logits are, a step has several
 	}
-	return float64(short+m) / float64(base), fmt.Sprintf(" for %s that was missing and %s of %s%s", classifier.GiB(short), classifier.GiB(m), what, of)
+	return float64(short+m) / float64(base), fmt.Sprintf(" for %s %s and %s of %s%s", classifier.GiB(short), why, classifier.GiB(m), what, of)
+}
+
+// weightsToCome returns how much of a rank's offloaded weights was still on the host when verl loaded them back to the card
+// (utils/fsdp_utils.py), 0 if that is unknown.
+func weightsToCome(ctx *Context) int64 {
+	if ctx.root.Allocated == nil || !ctx.stackContains(8, "load_fsdp_model_to_gpu") {
+		return 0
+	}
+	all, _ := ctx.setup.Budget(memory.PhaseForward).Part("weights")
+	return max(all.Low-*ctx.root.Allocated, 0)
 }
 
 // roomBeforeWake returns what was free on a card before a sleeping engine took its memory back, and the card's size: from the

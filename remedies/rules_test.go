@@ -11,6 +11,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/parser/messages"
 )
 
 const gib = 1 << 30
@@ -33,6 +34,9 @@ func gibs(n float64) *int64 { b := int64(n * gib); return &b }
 // recognized names the pattern that recognizes the message of an incident.
 func recognized(pattern string, in *classifier.Incident) *classifier.Incident {
 	in.Root.Pattern = pattern
+	if p := messages.ByName(pattern); p != nil {
+		in.Root.Allocator = p.Allocator
+	}
 	return in
 }
 

@@ -205,7 +205,7 @@ func libraryPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "rmm.pool",
-			Program:  pattern.Program{Name: "rmm", Vendor: "cuda"},
+			Program:  pattern.Program{Name: "rmm", Allocator: "rmm", Vendor: "cuda"},
 			Literals: []string{"RMM failure at"},
 			Expr:     `RMM failure at ?:.{1,400}?[Mm]aximum pool size exceeded(?: \(failed to allocate (?<requested_sz>` + torchSize + `)\))?`,
 			Kind:     parser.GPUOOM, Role: parser.Evidence,
