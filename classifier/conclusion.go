@@ -254,6 +254,8 @@ func (c *conclusion) traceScore(e *event) int {
 		return 3 // a process that went on failed anew
 	case e.fields["class"] == "Fatal Python error" && sameWriter(root, e) && e.At.Line >= root.At.Line && e.At.Line-root.At.Line <= abortLines:
 		return 3 // the allocation failed in a library that aborts, and the interpreter shows where it was
+	case root.Kind == parser.NCCLOOM && e.Kind == parser.NCCLFailure && e.file == root.file && e.At.Line < root.At.Line && root.At.Line-e.At.Line <= reprintLines:
+		return 3 // PyTorch's error quotes what NCCL said last
 	case e.Role == parser.Evidence && e.Kind == root.Kind && e.file == root.file && (e.cluster == c.cluster || e.cluster == nil && !labelled(root, e)):
 		return 2
 	case e.Trace.EndLine == 0 && sameWriter(root, e) && e.At.Line >= root.At.Line && e.At.Line-root.At.Line <= reprintLines:

@@ -51,7 +51,7 @@ type Program struct {
 func (p *Program) Is(roles Role) bool { return p.Roles&roles == roles }
 
 // programs is the registry. A framework comes before those it builds on: the run's framework is the first one with evidence. A
-// new framework needs one entry here, rules in package phase, and a guide.
+// new framework needs one entry here and a guide; rules in package phase only if its functions are named like no other program's.
 var programs = []Program{
 	{
 		ID: "easyr1", Name: "EasyR1", Roles: Application, Guide: "easyr1", Dialect: "yaml", Colocate: true, // a fork of verl with settings of its own

@@ -2,16 +2,20 @@ package main
 
 import (
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"oomscan/cmd/oomscan/internal/report"
 )
 
 const oomLog = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
@@ -140,7 +144,7 @@ func TestAReportIsNotWrittenOverItsInput(t *testing.T) {
 	status, _, errs := call(t, nil, filepath.Dir(link), "-o", path)
 	assert.Equal(t, 2, status, "a log of the folder")
 	assert.Contains(t, string(errs), "is an input, which the report would overwrite")
-	for _, format := range []string{"text", "json", "ndjson", "html", "markdown", "junit", "sarif", "prom", "obs"} {
+	for _, format := range append(slices.Sorted(maps.Keys(report.Formats())), "obs") {
 		for range 2 { // the second replaces the first, which is no log
 			want := 1
 			if format == "obs" {
@@ -185,7 +189,7 @@ func TestAFullDeviceIsSaid(t *testing.T) {
 		t.Skip("no /dev/full")
 	}
 	path := write(t, "in.log", []byte(oomLog))
-	for _, format := range []string{"text", "json", "ndjson", "html", "markdown", "junit", "sarif", "prom", "obs"} {
+	for _, format := range append(slices.Sorted(maps.Keys(report.Formats())), "obs") {
 		status, _, errs := call(t, nil, "--format", format, "-o", "/dev/full", path)
 		assert.Equal(t, 2, status, format)
 		assert.Equal(t, "oomscan: /dev/full: cannot be written: no space left on device\nhint: what is there is not complete: choose another file with -o\n", string(errs), format)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -307,7 +308,7 @@ slurmstepd: error: *** JOB 12 ON %[1]s CANCELLED AT 2026-01-01T00:00:00 DUE TO T
 	dir := filepath.Dir(path)
 	require.NoError(t, os.Rename(path, filepath.Join(dir, hf+".log")))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b.log"), []byte(log), 0o600))
-	for _, format := range []string{"text", "json", "ndjson", "html", "markdown", "junit", "sarif", "prom"} {
+	for _, format := range slices.Sorted(maps.Keys(report.Formats())) {
 		_, out, _ := call(t, nil, "--each", "--all", "--full", "--format", format, dir)
 		assert.NotContains(t, string(out), hf, "%s: the name of a job", format)
 	}

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"oomscan/cmd/oomscan/internal/cli"
+	"oomscan/cmd/oomscan/internal/report"
 )
 
 // TestRedactedReportsSayNothingOfPeopleAndPlaces holds all formats against a log that names hosts, addresses and folders in its
@@ -34,7 +37,7 @@ srun: error: gpu-b07: task 3: Exited with exit code 1
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o755))
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(log), 0o600))
 	}
-	for _, format := range []string{"text", "json", "ndjson", "html", "markdown", "sarif", "junit", "prom"} {
+	for _, format := range slices.Sorted(maps.Keys(report.Formats())) {
 		for what, args := range map[string][]string{"one job": {"--one-job", dir}, "a folder of jobs": {dir}, "each": {"--each", "--full", dir}} {
 			t.Run(format+", "+what, func(t *testing.T) {
 				t.Parallel()

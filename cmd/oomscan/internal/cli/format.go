@@ -22,17 +22,11 @@ type format struct {
 
 // formats returns what the words of --format stand for.
 func formats() map[string]format {
-	return map[string]format{
-		defaultFormat: {reporter: report.NewText},
-		"json":        {reporter: report.NewJSON},
-		"ndjson":      {reporter: report.NewNDJSON},
-		"html":        {reporter: report.NewHTML},
-		"markdown":    {reporter: report.NewMarkdown},
-		"sarif":       {reporter: report.NewSARIF},
-		"junit":       {reporter: report.NewJUnit},
-		"prom":        {reporter: report.NewProm},
-		formatObs:     {run: (*options).observe},
+	all := map[string]format{formatObs: {run: (*options).observe}}
+	for name, of := range report.Formats() {
+		all[name] = format{reporter: of}
 	}
+	return all
 }
 
 // formatNames returns the words of --format. merge makes reports only.

@@ -14,7 +14,7 @@ import (
 func TestEachFormatLooksLikeItsGolden(t *testing.T) {
 	t.Parallel()
 	for _, name := range []string{"gpu_oom", "host_kill"} {
-		for format, of := range reporters {
+		for format, of := range Formats() {
 			if format == "text" || format == "json" && name == "host_kill" {
 				continue
 			}
@@ -24,7 +24,7 @@ func TestEachFormatLooksLikeItsGolden(t *testing.T) {
 				require.NoError(t, os.WriteFile(path, got, 0o644))
 			}
 			want, err := os.ReadFile(path)
-			require.NoError(t, err)
+			require.NoError(t, err, "UPDATE_GOLDEN=1 writes it")
 			assert.Equal(t, string(want), string(got), path)
 		}
 	}

@@ -2,8 +2,16 @@ package report
 
 import "io"
 
+// Formats returns what makes the reports of each format, by the words of --format.
+func Formats() map[string]func(Output) Reporter {
+	return map[string]func(Output) Reporter{
+		"text": NewText, "json": NewJSON, "ndjson": NewNDJSON, "html": NewHTML, "markdown": NewMarkdown, "sarif": NewSARIF, "junit": NewJUnit, "prom": NewProm,
+	}
+}
+
 // Reporter writes the answer to one call in one format. Begin comes first, then Job once for each job in order, then End.
-// A new format is a Reporter in a file of its own, with a test beside it, and a line in the command line's map of formats.
+// A new format is a Reporter in a file of its own, with a test beside it, and an entry in [Formats]. Texts of a report may hold anything
+// that a log held: the Reporter makes them safe for its format, as junit.go does with printableText.
 type Reporter interface {
 	// Begin hands over what is known before the first job. The caller goes on filling the answer in until End.
 	Begin(a *Answer) error

@@ -11,11 +11,6 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reporters are all formats.
-var reporters = map[string]func(Output) Reporter{
-	"text": NewText, "json": NewJSON, "ndjson": NewNDJSON, "html": NewHTML, "markdown": NewMarkdown, "sarif": NewSARIF, "junit": NewJUnit, "prom": NewProm,
-}
-
 // fill makes every text of a value s, but for the words that say what kind of incident it is.
 func fill(v reflect.Value, s string) {
 	switch v.Kind() {
@@ -45,7 +40,7 @@ func fill(v reflect.Value, s string) {
 func TestEveryRendererSurvivesAMegabyteOfHostileText(t *testing.T) {
 	t.Parallel()
 	evil := "</script><img src=x onerror=alert(1)>\x1b]0;title\x07\u202e```\n# " + strings.Repeat("x", 1<<20)
-	for name, of := range reporters {
+	for name, of := range Formats() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := *samples(t)["gpu_oom"]
@@ -81,7 +76,7 @@ func TestEveryRendererSurvivesThousandsOfIncidents(t *testing.T) {
 	for len(r.Incidents) < most {
 		r.Incidents = append(r.Incidents, r.Incidents[0])
 	}
-	for name, of := range reporters {
+	for name, of := range Formats() {
 		t.Run(name, func(t *testing.T) {
 			w := of(Output{Writer: io.Discard})
 			require.NoError(t, w.Begin(&Answer{Version: "v1"}))
