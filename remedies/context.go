@@ -38,24 +38,26 @@ type Context struct {
 // asOf returns the run with its settings at the failure: a later attempt in the same log may print others.
 func asOf(run *classifier.Run, root *classifier.Root) *classifier.Run {
 	before := func(at parser.Position) bool { return at.Source == root.At.Source && at.Line < root.At.Line }
-	then := map[string]classifier.Value{}
+	var then map[string]classifier.Value
 	for key, v := range run.Config {
 		if v.At.Source != root.At.Source || before(v.At) {
 			continue
 		}
 		for i := len(v.Earlier) - 1; i >= 0; i-- {
 			if e := v.Earlier[i]; before(e.At) {
+				if then == nil {
+					then = maps.Clone(run.Config)
+				}
 				then[key] = classifier.Value{Value: e.Value, At: e.At, Form: v.Form, Earlier: v.Earlier[:i]}
 				break
 			}
 		}
 	}
-	if len(then) == 0 {
+	if then == nil {
 		return run
 	}
 	out := *run
-	out.Config = maps.Clone(run.Config)
-	maps.Copy(out.Config, then)
+	out.Config = then
 	return &out
 }
 

@@ -31,7 +31,10 @@ const (
 // its last parts, as a flag with dashes, as a Hydra override with a plus sign.
 type settings struct {
 	byLast map[string][]entry // by the last part of the path
+	lasts  []string           // these parts in order
 	block  string             // the failed process's part of the configuration, with a dot; empty if it has none of its own
+	// changed has the entries that [settings.with] put in the place of those in byLast, which it shares.
+	changed map[string][]entry
 }
 
 type entry struct {
@@ -53,21 +56,35 @@ func newSettings(config map[string]classifier.Value) *settings {
 	for _, e := range s.byLast {
 		slices.SortFunc(e, byKey)
 	}
+	s.lasts = slices.Sorted(maps.Keys(s.byLast))
 	return s
+}
+
+// named returns the entries with this last part of the path.
+func (s *settings) named(last string) []entry {
+	if e, ok := s.changed[last]; ok {
+		return e
+	}
+	return s.byLast[last]
 }
 
 // with returns the settings with other values of some keys.
 func (s *settings) with(config map[string]classifier.Value) *settings {
-	out := &settings{byLast: maps.Clone(s.byLast), block: s.block}
+	out := *s
+	out.changed = map[string][]entry{}
+	maps.Copy(out.changed, s.changed)
 	for last, changed := range newSettings(config).byLast {
-		kept := slices.DeleteFunc(slices.Clone(s.byLast[last]), func(e entry) bool {
+		if at, known := slices.BinarySearch(out.lasts, last); !known {
+			out.lasts = slices.Insert(slices.Clone(out.lasts), at, last)
+		}
+		kept := slices.DeleteFunc(slices.Clone(s.named(last)), func(e entry) bool {
 			_, other := config[e.key]
 			return other
 		})
-		out.byLast[last] = append(kept, changed...)
-		slices.SortFunc(out.byLast[last], byKey)
+		out.changed[last] = append(kept, changed...)
+		slices.SortFunc(out.changed[last], byKey)
 	}
-	return out
+	return &out
 }
 
 func byKey(a, b entry) int { return strings.Compare(a.key, b.key) }
@@ -128,9 +145,9 @@ func (s *settings) find(name string, alone bool) (setting, bool) {
 	name = plain(name)
 	var best setting
 	at := ""
-	for _, e := range s.byLast[name[strings.LastIndexByte(name, '.')+1:]] {
+	for _, e := range s.named(name[strings.LastIndexByte(name, '.')+1:]) {
 		r := fit(name, e.plain, alone)
-		if r > 0 && ofEvaluation().MatchString(e.plain) && !ofEvaluation().MatchString(name) {
+		if r > 0 && ofEvaluation(e.plain) && !ofEvaluation(name) {
 			continue
 		}
 		now, before := s.failed(e.plain), s.failed(at)
@@ -145,13 +162,13 @@ func (s *settings) find(name string, alone bool) (setting, bool) {
 // path. Settings of evaluations are others.
 func (s *settings) ending(name string) (setting, bool) {
 	var best setting
-	for _, last := range slices.Sorted(maps.Keys(s.byLast)) {
+	for _, last := range s.lasts {
 		rest, ok := strings.CutSuffix(last, name)
 		if !ok || rest != "" && !strings.HasSuffix(rest, "_") {
 			continue
 		}
-		for _, e := range s.byLast[last] {
-			if ofEvaluation().MatchString(e.plain) || isNone(e.value.Value) {
+		for _, e := range s.named(last) {
+			if ofEvaluation(e.plain) || isNone(e.value.Value) {
 				continue
 			}
 			n := len(rest) + depth(e.plain)
@@ -163,8 +180,16 @@ func (s *settings) ending(name string) (setting, bool) {
 	return best, best.rank > 0
 }
 
-// ofEvaluation matches settings that training does not use.
-var ofEvaluation = lazyre.New(`(?:^|[._])(?:eval|evaluation|val|valid|validation|test|testing|dev)(?:[._]|$)`)
+// ofEvaluation reports whether a word of a key says that training does not use the setting.
+func ofEvaluation(key string) bool {
+	for word := range strings.FieldsFuncSeq(key, func(r rune) bool { return r == '.' || r == '_' }) {
+		switch word {
+		case "eval", "evaluation", "val", "valid", "validation", "test", "testing", "dev":
+			return true
+		}
+	}
+	return false
+}
 
 // better compares two keys that match equally well. Of one name written twice, the later one in the same input wins, but of two
 // with the same value the one on the command line, where a user changes it. Of shorter

@@ -264,7 +264,7 @@ func residents(ctx *Context, s *memory.Setup) {
 			s.Colocated = memory.Some(false)
 		}
 	}
-	if _, ok := ctx.settings.find("critic.path", false); s.Framework == memory.AReaL && len(ctx.settings.byLast) > 0 && !ok {
+	if _, ok := ctx.settings.find("critic.path", false); s.Framework == memory.AReaL && len(ctx.settings.lasts) > 0 && !ok {
 		s.Critic = memory.Some(false)
 	}
 	if s.Framework == memory.TRL && s.Task == "grpo" || ctx.is("only_trains") { // it compares the answers of a group instead, or has none
