@@ -253,7 +253,7 @@ func hide(pairs []Pair, text []byte) []Pair {
 }
 
 // unquoted removes quotes, which a shell takes from within its words.
-func unquoted(s string) string { return strings.NewReplacer(`"`, "", "'", "").Replace(s) }
+var unquoted = strings.NewReplacer(`"`, "", "'", "").Replace
 
 // isSecret reports whether a value must be masked. If any part of it is a credential, all of it is.
 func isSecret(key, value string) bool {
