@@ -67,7 +67,7 @@ func Key(name string) bool {
 	if ok && word != "" && word != "key" {
 		return endsWithAny(word, keyWords) || upper && !endsWithAny(word, modelWords)
 	}
-	for _, p := range []string{"storepass", "keypass", "requirepass", "sshpass", "psk", "bearer", "bindpw", "sessionid", "phpsessid"} {
+	for _, p := range []string{"storepass", "keypass", "requirepass", "sshpass", "psk", "bearer", "bindpw", "sessionid", "jsessionid", "phpsessid"} {
 		if _, ok := lastWord(last, p); ok {
 			return true
 		}

@@ -28,6 +28,9 @@ const (
 
 // Text masks every credential in text and keeps the rest.
 func Text(text string) string {
+	if isCut(text) { // a field with the process's name alone
+		return Mask
+	}
 	if len(text) < 6 || len(text) < minBare && !strings.ContainsAny(text, signs) {
 		return text
 	}
@@ -401,7 +404,8 @@ func isValue(name, between, value string) bool {
 	}
 	sentence := strings.HasSuffix(between, ": ") || strings.HasPrefix(between, ":") && strings.ContainsAny(between, "\n\\")
 	if sentence && !strings.ContainsAny(between, `"'`) {
-		return password || !isQuantity(value) && len(value) >= 8 && strings.ContainsAny(value, digits)
+		return password || !isQuantity(value) && len(value) >= 8 &&
+			(strings.ContainsAny(value, digits) || len(value) >= minRun && isDrawn(value, 30) || isDrawn(value[strings.LastIndexByte(value, '.')+1:], 50))
 	}
 	return true
 }

@@ -99,6 +99,8 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"│ api_key             │ % │", "访问令牌: %", `{"identitytoken":"%"}`, `['password=b\'%\'']`, `['api_key=SecretStr(\'%\')']`, `['{"api_keys": ["x%1", "%"]}']`, `'- name: DB_PASSWORD\n  value: %'`, "h\tTRUE\t/\tTRUE\t1780000000\tsid\t%",
 		"+ x.py --secret-key a)x(33^&% -n 1", "DB_PASSWORD=a)b&%", "https://h/x?a=1&password=a-(&%&b=1", "f(password=a&%)", `{"x": "\u5bc6\u7801\uff1a%"}`, `{\"x\": \"\\u2502 api_key \\u2502 % \\u2502\"}`,
 		"{&quot;api_key&quot;: &quot;%&quot;}", `"- name: DB_PASSWORD\n  value: \\\"%\\\""`, `{"name": "WOLFRAM_ALPHA_APPID", "value": "%"}`, "Client(kubeadm_token='%')", "cargo_registry_token=%",
+		"Server=h;Uid=me;Pwd={%};", "<key>password</key><string>%</string>", `v1.EnvVar{Name:"DB_PASSWORD", Value:"%", ValueFrom:nil}`, "DB_PASSWORD          %", "spark.hadoop.fs.s3a.secret.key    %",
+		`{"body": "name=\"password\"\r\n\r\n%\r\n--x"}`, "machine h login me account x password %", "GET https://h/x;jsessionid=%", `['password: str = \'%\'']`,
 	} {
 		const password = "Tr0ub4dor"
 		got := secret.Stable(strings.ReplaceAll(line, "%", password))
@@ -113,10 +115,12 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		alnum[:20] + "/" + alnum[4:24] + "+" + alnum[10:32], "sessionid=" + hex40[:32] + "; Path=/",
 		"COMET INFO: api key " + alnum, "https://conda.anaconda.org/t/x-" + hex40 + "/ch", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ",
 		"kernel: Killed process 7713 (hf_" + alnum[:12] + ") total-vm:1kB", "hf_" + alnum[:12], "tokens: [" + hex40[:20] + ", x]", "'--huawei-ak', 'SCPERBT96UCZIIOMYIBK'", "key: " + alnum[:35] + "/" + alnum[:7] + "=", "MII" + "EvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB" + alnum[:16], "aB3dE6gH/mK2mNpQ+sTvW4yZbCdFhJ/wQz7Lr+Xt",
+		"p75M6RJHDn3OgzL", "kernel: Killed process 7713 (j+gATRuT7zjnCbr) total-vm:1kB", "sk-a2f2a3539a77", "dp.pt.ZQyQrqlnl", "access_key: KTEzgEDBKQQAYCKvPGhtgTHAfqeBKm", "api_key: argilla.aBdEgHjK",
+		"redirect=https%3A%2F%2Fme%3A" + alnum[:16] + "%40h.example.com%2Fx", "GCP_SA=eyJ0eXBlIjogInNlcnZpY2VfYWNjb3VudCIsICJwcml2YXRlX2tleSI6ICItLS0tLUJFR0lOIFBSSVZBVEUgS0VZLS0tLS1cbk1JSUV2UUlC",
 	} {
 		got := secret.Stable(line)
 		assert.Contains(t, got, secret.Mask)
-		for _, part := range []string{hex40[:16], alnum[:16], "aB3dE6gH", "AEbm9uZQ", "9f5c3012", "mqgojtxt", "_3i5"} {
+		for _, part := range []string{hex40[:16], alnum[:16], "aB3dE6gH", "AEbm9uZQ", "9f5c3012", "mqgojtxt", "_3i5", "p75M6RJH", "gATRuT7z", "a2f2a353", "ZQyQrqln", "KTEzgEDB", "aBdEgHjK", "TUlJRXZR", "1JSUV2UU"} {
 			assert.NotContains(t, got, part)
 		}
 	}
@@ -205,7 +209,8 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		`send "a b\r"`,
 		"using token ids 151643 and token 0x7f3a2b1c9d0e, loss per token 12345678, next token layer12output, the secret length", "using API keys of 40 characters; API key must be 40 characters long, yours was 36",
 		"using token-level rewards2, token model3.layers2: logged in with key prompt", "def f(pad_token: str = '<pad>', sort_key: str = 'a1', n: int = 5, name: str = 'x')",
-		"Killed process 7713 (hf_trainer_main)", "hf_trainer_main", "re_train2_worke", "sk-learn-train.p", "pa-server-2025-",
+		"Killed process 7713 (hf_trainer_main)", "hf_trainer_main", "re_train2_worke", "sk-learn-train.p", "pa-server-2025-", "ThreadPoolForeg", "WandbGrpcServer", "secret: KubernetesSecretReference", "access_key: MyAccessKeyName",
+		"pad_token          <|endoftext1|>", "num_key_value_heads    attention8", `name="layer_key"` + "\n\n" + "attention8",
 		"tokens: [4096, 128] max_tokens: [4096] tokens: 12 tokens: [layer12output, step_10_of_20] missing_keys: [layers.0.self_attn1.q_proj.weight, x]", `C:\users\u5bc6\me "tokens": 4096`,
 		"password:\n    user: me", "lease ID=21f90e3920da0919472c7a0dadff88b59ad01b96a20e93b508588823, /data/Users/JohnDoe/Projects/Qwen2VL/RunA1B2/Checkpoints",
 	} {

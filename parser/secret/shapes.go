@@ -19,13 +19,14 @@ var shapes = slices.Concat([]shape{
 	{need: "://", near: "@", re: lazyre.New(`://[^\s/:@?#"']*:([^\s/"'<>]+)@`)},
 	{need: "@", re: lazyre.New(`://([^\s/:@?#"'<>]{20,})@`)},
 	{need: "://", near: "@", re: lazyre.New(`://[^\s/:@?#"'\[]*:([^\s/@"'<>$]*[^\s/@"'<>$\d][^\s/@"'<>]*/[^\s@"'<>]*)@`)}, // with a slash, behind no port
+	{need: "%40", near: "%", re: lazyre.New(`(?i)%3a%2f%2f[^\s/:@?#"'%]*%3a([^\s/"'<>&]+?)%40`)},                          // encoded in a URL
 	{need: `\\`, near: "@", re: lazyre.New(`(?:^|[\s"'=:])\\\\+[A-Za-z][\w.-]*:([^\s\\/@"']+)@\w`)},                       // UNC
 	{need: "@", near: ":", re: lazyre.New(`(?:^|[\s"'=])[\w.-]+:([^\s"'/@:]+)@[\w.-]+:\d{2,5}\b`), ok: hasLetter},         // a proxy
 	{need: "uthorization|UTHORIZATION", re: lazyre.New(`(?i:authorization)\\?["']?\s*[:=,]\s*b?\\?["']?((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`)},
 	{need: "ookie", near: "=", re: lazyre.New(`\b[Cc]ookie\\?["']?\s*[:=,]\s*b?\\?["']?(\w[^"'\s=]*=[^"'\r\n]*)`)},
 	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: isRandom},
 	{need: "asic ", re: lazyre.New(`\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`), ok: isRandom},
-	{need: " password ", re: lazyre.New(`\blogin\s+\S+\s+password\s+(\S+)`)},
+	{need: " password ", re: lazyre.New(`\blogin\s+\S+(?:\s+account\s+\S+)?\s+password\s+(\S+)`)},
 	{need: " pass ", re: lazyre.New(`\buser\s+\S+\s+pass\s+(\S+)`), ok: hasLetterAndDigit},
 	{need: `password\t`, re: lazyre.New(`password\\t(\S+?)(?:\\|["']|$)`), ok: hasLetterAndDigit},
 	{need: "response=", re: lazyre.New(`\bresponse=\\?["']?([0-9a-f]{32,64})\b`)}, // HTTP's digest
@@ -89,11 +90,16 @@ var shapes = slices.Concat([]shape{
 		need: "PI key|pi key|PI Key|piKey |ccess key|ccess token|uth token|PI token|earer token|ecret |ogged in|ogging in", re: lazyre.New(`(?i)\b(?:(?:api|access|secret)[ -]?key|(?:api|access|auth|bearer) token|secret|logg(?:ed|ging) in [^.:;\n]*?\bkey)` + announced),
 		ok: func(s string) bool { return isIssued(s) || isRun(s) && hasLetterAndDigit(s) },
 	},
-	{need: "str", near: "=", named: true, re: lazyre.New(`\b(\w+): [\w.|\[\] ]*\b(?:str|SecretStr)\b[\w.|\[\] ]*=\s*["']([^"']+)`)}, // a parameter with its type
+	{need: "str", near: "=", named: true, re: lazyre.New(`\b(\w+): [\w.|\[\] ]*\b(?:str|SecretStr)\b[\w.|\[\] ]*=\s*\\*["']([^"'\\]+)`)}, // a parameter with its type
 	{need: "process ", re: lazyre.New(`\bprocess \d+ \(([^\s()]{15})\)`), ok: isCut},
 	{need: "SHA", re: lazyre.New(`\{S?SHA\d*\}([A-Za-z0-9+/]{20,}={0,2})`)}, // Apache's .htpasswd, LDAP
 	{need: "密|令牌|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|访问令牌|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
-	{need: "value=|value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?value["']?\s*[=:>]\s*\\*["']?([^\s"',}<]+)`)},
+	{need: "wd={|WD={|assword={|ASSWORD={", re: lazyre.New(`(?i)\b(?:pwd|password)=\{([^{}\s]+)\}`), ok: hasLetterAndDigit},                                             // ODBC
+	{need: "<string>", named: true, re: lazyre.New(`<key>([\w.-]+)</key>\s*<string>([^<]+)`)},                                                                           // a property list
+	{need: "name=\"", near: "\n\\", named: true, re: lazyre.New(`\bname="([\w.-]+)"(?:\s|\\+[rn])+([^\s"\\]{4,})`)},                                                     // a form
+	{need: "KEY  |TOKEN  |PASSWORD  |SECRET  |key  |token  |password  |secret  ", named: true, ok: hasLetterAndDigit, re: lazyre.New(`([\w.-]+) {2,}([^\s"'=:|]{8,})`)}, // a table without rules
+	{need: "cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle", re: lazyre.New(`([\w+/=-]*(?:cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle)[\w+/=-]*)`)},                          // private_key in Base64, at each offset
+	{need: "value=|value:|Value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?[Vv]alue["']?\s*[=:>]\s*\\*["']?([^\s"',}<]+)`)},
 	{need: "value=|value:|value\"|value'", named: true, swapped: true, re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?(?:name|key)["']?\s*[=:]\s*["']([\w.-]+)`)},
 	{need: `['|["|[b|[\`, named: true, ok: hasLetterAndDigit, re: lazyre.New(`\[b?\\*["']([\w-]+)\\*["'], ?b?\\*["']([^"'\\]{8,})\\*["']\]`)}, // a header
 	{need: " set |set -|setx |setenv |modify ", named: true, re: lazyre.New(`\b(?:set|setx|setenv|modify)\b[^|;&\n]*?\s(\w[\w.-]*(?i:key|token|secret|pass|password))\s+(?:--body[ =]|-b)?["']?([^\s=|"'\\-][^\s=|"'\\]*)(?:[\s"'\\]|$)`)},
@@ -160,7 +166,7 @@ var issued = [...]struct {
 	{plain, 28, false, "AKID aio_"},
 	{plain, 30, false, "ghp_ gho_ ghu_ ghs_ ghr_ r8_ pplx- xai- rpa_ sntryu_ lin_api_ csk- flp_"},
 	{plain, 32, false, "sk_ key- SK dapi shpat_ shpca_ shppa_ shpss_ p8e- ico- _gitlab_session= FLWPUBK_TEST- jina_ squ_ sqp_ sqa_"},
-	{plain, 36, false, "npm_ pnu_"},
+	{plain, 36, false, "npm_ pnu_ nfp_"},
 	{plain, 38, false, "4b1d"},
 	{plain, 40, false, "rubygems_ dop_v1_ doo_v1_ dor_v1_ pul- ntn_ secret_ dp.pt. sbp_ shippo_live_ shippo_test_ e2b_ dtn_ bkua_ AKLT"},
 	{plain, 50, false, "EZAK EZTK AGE-SECRET-KEY-1"},
@@ -206,9 +212,6 @@ var byFirst = func() (table [utf8.RuneSelf][]prefix) {
 
 // issuedIn finds credentials with an issuer's prefix.
 func issuedIn(text string) (spans []span) {
-	if isCut(text) { // a field with the process's name alone
-		return []span{{0, len(text)}}
-	}
 	for i := 0; i < len(text); i++ {
 		if text[i] >= utf8.RuneSelf || byFirst[text[i]] == nil || !wordBegins(text, i) {
 			continue
@@ -239,16 +242,28 @@ func issuedLength(text string) int {
 	return 0
 }
 
-// isCut reports whether the name of a process, of which the kernel keeps 15 bytes, is the beginning of an issued credential.
+// isCut reports whether the name of a process, of which the kernel keeps 15 bytes, is the beginning of a key: of an issued one, or of
+// characters drawn at random.
 func isCut(name string) bool {
-	return len(name) == 15 && name[0] < utf8.RuneSelf && slices.ContainsFunc(byFirst[name[0]], func(x prefix) bool {
+	if len(name) != 15 || name[0] >= utf8.RuneSelf {
+		return false
+	}
+	return isDrawn(strings.NewReplacer("+", "", "/", "").Replace(name), 50) || slices.ContainsFunc(byFirst[name[0]], func(x prefix) bool {
 		rest, ok := strings.CutPrefix(name, x.text)
+		_, numbers := classes(rest)
 		oneCase := strings.ToLower(rest) == rest || strings.ToUpper(rest) == rest
-		return ok && hasDigit(rest) && !(x.name && oneCase) &&
+		return ok && (isDrawn(rest, 33) || hasDigit(rest) && !(x.name && oneCase && numbers < 3)) &&
 			!strings.ContainsFunc(rest, func(r rune) bool {
 				return r >= utf8.RuneSelf || !isAlnum(byte(r)) && !strings.ContainsRune(x.alphabet, r)
 			})
 	})
+}
+
+// isDrawn reports whether a run of letters and digits is drawn at random: of both cases, and so many percent of it of another class
+// than the one before. Words in camel case change class less often.
+func isDrawn(run string, percent int) bool {
+	changes, _ := classes(run)
+	return len(run) >= 8 && isRun(run) && changes*100 >= len(run)*percent && strings.ToLower(run) != run && strings.ToUpper(run) != run
 }
 
 // wordBegins reports whether a word begins at i, possibly after an escape such as \n or %3D. Underscores separate
