@@ -3,6 +3,7 @@ package source
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -82,7 +83,15 @@ func sniffOpen(f *os.File, from, size int64) (content, error) {
 	}
 	switch {
 	case n < sniffLen || !allZero(b):
-	case size > maxHole: // look at its end instead
+	case size > maxHole: // look behind the hole, or at its end instead
+		if _, err = f.Seek(from, io.SeekStart); err != nil {
+			return content{}, err
+		}
+		if r := SkipHoles(f); r != nil {
+			_, what, err := skipHole(bufio.NewReaderSize(io.LimitReader(r, maxHole), sniffLen))
+			_, failed := f.Seek(from, io.SeekStart)
+			return what, cmp.Or(err, failed)
+		}
 		if n, err = readAt(f, b, from+size-sniffLen); err != nil {
 			return content{}, err
 		}

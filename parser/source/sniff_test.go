@@ -92,6 +92,19 @@ func TestTruncatedLogsAreText(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, got.kind, "%q", name)
 	}
+	const size = 1 << 30
+	f, err := os.Create(filepath.Join(dir, "zeros at both ends"))
+	require.NoError(t, err)
+	defer f.Close()
+	require.NoError(t, f.Truncate(size))
+	_, err = f.WriteAt([]byte("this\n"), size/2)
+	require.NoError(t, err)
+	if SkipHoles(f) == nil {
+		t.Skip("this file system has no holes")
+	}
+	got, err := sniffFile(f.Name(), size)
+	require.NoError(t, err)
+	assert.Equal(t, text, got.kind)
 }
 
 func TestSniffRefusesWhatIsNotAFile(t *testing.T) {
