@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"io"
 	"maps"
 	"os"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"oomscan/cmd/oomscan/internal/cli"
 	"oomscan/cmd/oomscan/internal/report"
 )
 
@@ -182,7 +184,8 @@ func TestAHoleOfATerabyteIsSkipped(t *testing.T) {
 	assert.Equal(t, 2, r.Inputs[0].Lines)
 }
 
-// TestAFullDeviceIsSaid: half a report looks like a whole one.
+// TestAFullDeviceIsSaid: half a report looks like a whole one. A reader that has enough of a report is no fault, but observations are
+// read to the end.
 func TestAFullDeviceIsSaid(t *testing.T) {
 	t.Parallel()
 	if _, err := os.Stat("/dev/full"); err != nil {
@@ -193,5 +196,15 @@ func TestAFullDeviceIsSaid(t *testing.T) {
 		status, _, errs := call(t, nil, "--format", format, "-o", "/dev/full", path)
 		assert.Equal(t, 2, status, format)
 		assert.Equal(t, "oomscan: /dev/full: cannot be written: no space left on device\nhint: what is there is not complete: choose another file with -o\n", string(errs), format)
+	}
+	r, w, err := os.Pipe()
+	require.NoError(t, err)
+	defer w.Close()
+	r.Close()
+	for format, want := range map[string]int{"text": 1, "obs": 2} {
+		var errs bytes.Buffer
+		status := cli.Main([]string{"--format", format, path}, cli.Streams{Out: w, Err: &errs, Env: func(string) string { return "" }, InTerminal: true})
+		assert.Equal(t, want, status, format)
+		assert.Equal(t, format == "obs", strings.Contains(errs.String(), "standard output: was closed before all was written"), errs.String())
 	}
 }

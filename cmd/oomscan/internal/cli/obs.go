@@ -68,6 +68,8 @@ func (o *options) observe(paths []string, s Streams) (int, error) {
 	switch {
 	case closed(s.Interrupt):
 		return exitInterrupted, err
+	case brokenPipe(err): // unlike half a report, half of this is of no use to a reader
+		return exitTrouble, problem{where: cmp.Or(o.output, "standard output"), what: "was closed before all was written", hint: "what the reader got is not complete"}
 	case err != nil, unread(results):
 		return exitTrouble, err
 	}
