@@ -239,6 +239,7 @@ var attacksThere = []attack{
 	{"states_too_big", "colocate_policy_ref=true", []string{"apart", "param-offload", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "merges", []string{"merge", "spread", "lazy-load", "dtype"}},
 	{"states_too_big", "alone", append([]string{"launcher"}, attacks["states_too_big"]...)},
+	{"states_too_big", "stack:/megatron/training/checkpointing.py", attacks["states_too_big"]}, // the optimizer is made before a checkpoint is read
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "draft", []string{"draft", "engine-tp", "engine-offload"}},
 	{"states_too_big", "unsharded", []string{"lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "param-offload", "adapters", "train-tp"}},
