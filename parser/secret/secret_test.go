@@ -115,7 +115,7 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		alnum[:20] + "/" + alnum[4:24] + "+" + alnum[10:32], "sessionid=" + hex40[:32] + "; Path=/",
 		"COMET INFO: api key " + alnum, "https://conda.anaconda.org/t/x-" + hex40 + "/ch", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ",
 		"kernel: Killed process 7713 (hf_" + alnum[:12] + ") total-vm:1kB", "hf_" + alnum[:12], "tokens: [" + hex40[:20] + ", x]", "'--huawei-ak', 'SCPERBT96UCZIIOMYIBK'", "key: " + alnum[:35] + "/" + alnum[:7] + "=", "MII" + "EvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB" + alnum[:16], "aB3dE6gH/mK2mNpQ+sTvW4yZbCdFhJ/wQz7Lr+Xt",
-		"p75M6RJHDn3OgzL", "kernel: Killed process 7713 (j+gATRuT7zjnCbr) total-vm:1kB", "sk-a2f2a3539a77", "dp.pt.ZQyQrqlnl", "access_key: KTEzgEDBKQQAYCKvPGhtgTHAfqeBKm", "api_key: argilla.aBdEgHjK",
+		"p75M6RJHDn3OgzL", "kernel: Killed process 7713 (j+gATRuT7zjnCbr) total-vm:1kB", "sk-a2f2a3539a77", "_auth=p75M6RJHD", "dp.pt.ZQyQrqlnl", "access_key: KTEzgEDBKQQAYCKvPGhtgTHAfqeBKm", "api_key: argilla.aBdEgHjK",
 		"redirect=https%3A%2F%2Fme%3A" + alnum[:16] + "%40h.example.com%2Fx", "GCP_SA=eyJ0eXBlIjogInNlcnZpY2VfYWNjb3VudCIsICJwcml2YXRlX2tleSI6ICItLS0tLUJFR0lOIFBSSVZBVEUgS0VZLS0tLS1cbk1JSUV2UUlC",
 	} {
 		got := secret.Stable(line)

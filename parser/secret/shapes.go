@@ -49,6 +49,7 @@ var shapes = slices.Concat([]shape{
 	{need: "s.", re: lazyre.New(edge + `s\.([A-Za-z0-9]{24})\b`), ok: hasDigit},                                  // Vault before 1.10
 	{need: "-us", re: lazyre.New(`\b([0-9a-f]{32}-us\d{1,2})\b`)},                                                // Mailchimp
 	{need: "auth", re: lazyre.New(`\b_?auth\\?["']?\s*[:=]\s*\\?["']?([A-Za-z0-9+/]{16,}={0,2})`), ok: isRandom}, // Docker, npm
+	{need: "_auth", re: lazyre.New(`(?:^|[\s:"'(])_auth\s*=\s*([A-Za-z0-9+/]{8,}={0,2})`), ok: isRandom},         // npm, cut short
 	{need: "login(", re: lazyre.New(`login\(\s*(?:\w+\s*=\s*)?["']([^"']{16,})["']`)},
 	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](?:local-)?(\w{32,})`)},
 	{need: "pass:", re: lazyre.New(`-pass(?:in|out|word)?[\s"',=]+pass:([^\s"',]+)`)},
