@@ -6,7 +6,7 @@ import "oomscan/parser/pattern"
 const statusName = `(?:[A-Z]{2,6}_(?:RESULT_)?ERROR_OUT_OF_(?:DEVICE_|HOST_)?MEMORY|cudaErrorMemoryAllocation|hipError(?:OutOfMemory|MemoryAllocation)|[A-Z]{3,10}_(?:STATUS_)?(?:INTERNAL_ERROR_DEVICE_)?ALLOC(?:ATION)?_FAILED|rocblas_status_memory_error)`
 
 // inSource is what may stand before a line of source: where grep found it, the sign of a diff, the number of a listing.
-const inSource = `^(?:[\w./+-]{1,200}\.\w{1,6}[:-](?:\d{1,6}[:-])?)?[+-]{0,2}(?>(?:-{1,8}>|[│❱>]|\s){0,60})(?:\d{1,6}[:|]?[\s│]{1,40})?`
+const inSource = `^(?:[\w./+-]{1,200}\.\w{1,6}[:-](?:\d{1,6}[:-])?)?[+-]{0,2}(?>(?:-{1,8}>|[│❱>]|\s){0,60})(?:\d{1,6}(?: ?[:|])?[\s│]{1,40})?`
 
 // formVetoes are the forms of text that is quoted, whatever it says: no program prints a failure of its own so. They have no
 // literals, for any event's message may be quoted.
@@ -26,16 +26,16 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.shell",
-			Requires: []string{"+ ", "$ "},
-			Expr:     `^\+{1,4} \S|^[\w@:~/.\[\]-]{0,60} ?\$ (?:grep|rg|sed|awk|echo|cat|printf|tail)\b`,
-			Veto:     true, Source: "set -x of a shell, and its prompt",
-			Match:   lines("+ grep -n 'CUDA error: out of memory' train.log", `$ grep -c "RuntimeError: CUDA error: out of memory" *.log`),
-			NoMatch: []string{"  + Exception Group Traceback (most recent call last):"},
+			Requires: []string{"+ ", "$ ", "export ", "declare "},
+			Expr:     `^\+{1,4} \S|^[\w@:~/.\[\]-]{0,60} ?\$ (?:grep|rg|sed|awk|echo|cat|printf|tail)\b|^(?:export|declare -x) \w{1,60}=["']`,
+			Veto:     true, Source: "set -x of a shell, its prompt, and its environment",
+			Match:   lines("+ grep -n 'CUDA error: out of memory' train.log", `$ grep -c "RuntimeError: CUDA error: out of memory" *.log`, `export NOTE="was killed before: slurmstepd: error: Detected 1 oom_kill event in StepId=1.batch."`),
+			NoMatch: []string{"export job 7 failed: RuntimeError: CUDA error: out of memory", "  + Exception Group Traceback (most recent call last):"},
 		},
 		{
 			Name:     "veto.comment",
-			Requires: []string{"// ", "//! ", "/*", "<!--", "{#", ";; ", "# ", "* Exc", "REM ", "#s", "#["},
-			Expr:     inSource + `(?://[/!]? |/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?(?:` + oomWords + `|\boom[-_]kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|available memory for the cache|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|code=killed, status=|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:\S[^#]{0,400}?[=(){};](?>[^#]{0,200})(?<=[ \t])#(?! Calls into the C\+\+ engine)|[a-z_][\w.-]{0,60}: [\w./'"-]{1,60} {1,8}#|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|` + statusName + `|out of memory|[Oo]ut of memory: Killed process|oom_kill event|available memory for the cache)`,
+			Requires: []string{"// ", "//\t", "//! ", "/*", "<!--", "{#", ";; ", "# ", "* Exc", "REM ", "#s", "#["},
+			Expr:     inSource + `(?://[/!]?[ \t]|/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?(?:` + oomWords + `|\boom[-_]kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|available memory for the cache|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|code=killed, status=|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:\S[^#]{0,400}?[=(){};](?>[^#]{0,200})(?<=[ \t])#(?! Calls into the C\+\+ engine)|(?:- )?[a-z_][\w.-]{0,60}: [\w./'"+-]{1,60} {1,20}#|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|` + statusName + `|[Oo]ut of memory|oom_kill event|available memory for the cache)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
@@ -46,6 +46,8 @@ func formVetoes() []pattern.Pattern {
 				"#   Dec 22 01:24:58 devbox systemd[1]: XXX.service: Failed with result 'oom-kill'.",
 				"#   Dec 22 01:24:58 devbox systemd[1]: XXX.service: Main process exited, code=killed, status=9/KILL",
 				"    x = f(y)  # RuntimeError: CUDA error: out of memory",
+				"batch: 8   # 12 -> RuntimeError: CUDA error: out of memory",
+				"//\tMemory cgroup out of memory: Killed process 41 (python) total-vm:1kB",
 				"export FI_EFA_USE_HUGE_PAGE=0    # else os.fork() causes OSError: Cannot allocate memory",
 				"  batch_size: 8  # 16 gives torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
 				"# ValueError: No available memory for the cache blocks.",
@@ -77,6 +79,7 @@ func formVetoes() []pattern.Pattern {
 				`    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")`,
 				"    except torch.cuda.OutOfMemoryError: # retry below",
 				`---> 12     if "CUDA error: out of memory" in str(e):`,
+				`31 |     raise RuntimeError("CUDA out of memory. Tried to allocate 20.00 MiB")`,
 				`            logger.warning("Worker exceeded 95% memory budget.  Restarting")`,
 				`src/a.c:291: notify_req.message     = "Exceeded job memory limit";`,
 				`        and "DefaultCPUAllocator: can't allocate memory" in exception.args[0]`,
@@ -193,10 +196,10 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.test",
-			Requires: []string{"E  ", "PASSED", "SKIPPED", "XFAIL", "XPASS", "ok ", "--- ", "[ "},
-			Expr:     `^(?:\s{0,16}E {3,}|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
-			Veto:     true, Source: "pytest, TAP, go test, GoogleTest: what a test provokes",
-			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory"),
+			Requires: []string{"E  ", "PASSED", "SKIPPED", "XFAIL", "XPASS", "ok ", ".. ok", "✓ ", "✔ ", "--- ", "[ "},
+			Expr:     `^(?:\s{0,16}(?:E {3,}|[✓✔] )|test .{1,400} \.\.\. ok$|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
+			Veto:     true, Source: "pytest, TAP, go test, GoogleTest, cargo test, Mocha: what a test provokes",
+			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory", `test oom::parses "RuntimeError: CUDA error: out of memory" ... ok`, "  ✓ shows RuntimeError: CUDA error: out of memory (12 ms)"),
 			NoMatch: []string{"E0601 10:00:00 12 x.cc:1] RuntimeError: CUDA error: out of memory"},
 		},
 		{
@@ -209,12 +212,14 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name: "veto.git_log",
-			Expr: `^(?:[*|\\/ ]{1,12})?[0-9a-f]{7,40} (?:\((?:HEAD|tag: |origin/|\w)[^)]{0,120}\) )?(?:[A-Z]\w{1,20} (?!.{0,200}Tried to allocate \d)|Revert "|(?:fix|feat|docs|test|tests|ci|chore|refactor|perf|build)(?:\([\w-]{1,40}\))?!?: )`,
-			Veto: true, Source: "git log --oneline",
+			Expr: `^(?:[*|\\/ ]{1,12})?[0-9a-f]{7,40} (?:\((?:HEAD|tag: |origin/|\w)[^)]{0,120}\) )?(?:[A-Z]\w{1,20} (?!.{0,200}Tried to allocate \d)|Revert "|(?:fix|feat|docs|test|tests|ci|chore|refactor|perf|build)(?:\([\w-]{1,40}\))?!?: )|^(?:HEAD is now at|Previous HEAD position was) [0-9a-f]{7,40} |\b[0-9a-f]{7,40} \(HEAD(?: ->|,|\))`,
+			Veto: true, Source: "git log --oneline; the commit that git checkout and git reset name",
 			Match: lines(
 				"1a2b3c4 Fix RuntimeError: CUDA error: out of memory when loading", `1a2b3c4 Revert "RuntimeError: CUDA error: out of memory"`,
 				"* 1a2b3c4 (HEAD -> main, tag: v2) Handle RuntimeError: CUDA error: out of memory",
 				"1a2b3c4 fix(eval): torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
+				"HEAD is now at 1a2b3c4 Fix RuntimeError: CUDA error: out of memory in eval",
+				"commit: 1a2b3c4 (HEAD -> main) avoid torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
 			),
 			NoMatch: []string{"7f3a2b1c0d rank 3: RuntimeError: CUDA error: out of memory"},
 		},
@@ -245,10 +250,10 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.manual",
 			Requires: []string{"`", "**", "- ", "* ", "<code>", "<p>", "<li>", "<summary>", "<d", "<h"},
-			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`|\\*\\*[^*]{1,60}\\*\\*:?)(?: |$)(?!.{0,400}Tried to allocate \\d)|^\\s{0,8}[-*] (?:\\w{1,20}: )?(?:Fix(?:ed|es)?|Add(?:ed|s)?|Handled?|Avoid(?:ed|s)?|Catch|Resolved?|Prevent(?:ed|s)?|Document(?:ed)?) |^\\s{0,20}<(?:p|li|summary|d[td]|h[1-6])>|<code>[^<]{0,300}</code>|\\w ``(?:slurmstepd|srun): [^`]{1,160}``",
-			Veto:     true, Source: "manuals: an option or a message in backticks at the beginning of a sentence, or what a word in bold names; lists of changes; paragraphs, items and code of web pages",
+			Expr:     "^[+-]?\\s{0,8}(?:[-*>] {0,3}){0,2}(?:(?:[A-Z][a-z]{1,12} )?`[^`]{1,120}`|\\*\\*[^*]{1,60}\\*\\*:?)(?: |$)(?!.{0,400}Tried to allocate \\d)|^\\s{0,8}[-*] (?:\\w{1,20}: )?(?:Fix(?:ed|es)?|Add(?:ed|s)?|Handled?|Avoid(?:ed|s)?|Catch|Resolved?|Prevent(?:ed|s)?|Document(?:ed)?) |^\\s{0,8}[-*] \\[[ xX]\\] |^\\s{0,20}<(?:p|li|summary|d[td]|h[1-6])>|<code>[^<]{0,300}</code>|\\w ``(?:slurmstepd|srun): [^`]{1,160}``",
+			Veto:     true, Source: "manuals: an option or a message in backticks at the beginning of a sentence, or what a word in bold names; lists of changes and tasks; paragraphs, items and code of web pages",
 			Match: lines("Add `--max_model_len` option to avoid ValueError that the model's max seq len (32768) is larger than the maximum number of tokens that can be stored in KV cache (26240).", "> `failed (exitcode: -9)`", "  * **Result:** RuntimeError: CUDA error: out of memory (Host memory).", "**Symptom**: std::bad_alloc",
-				`- Fixed "RuntimeError: CUDA error: out of memory" on resume`,
+				`- Fixed "RuntimeError: CUDA error: out of memory" on resume`, "- [ ] RuntimeError: CUDA error: out of memory does not occur with 2 GPUs",
 				"\"Why do I get ``slurmstepd: Exceeded step memory limit`` in my log?\"",
 				"<p>When you see <code>RuntimeError: CUDA error: out of memory</code> lower it.</p>", "  <li>CUDA out of memory. Tried to allocate 2.00 GiB</li>", "<summary>Error: bash: fork: Cannot allocate memory</summary>"),
 		},
@@ -256,14 +261,15 @@ func formVetoes() []pattern.Pattern {
 			Name:     "veto.record",
 			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "observation", "tool_", "hints_text"},
 			Expr: `^` + notItsOwn + `(?:[{]["']text["']: ?["'](?!.{0,8000}["'](?:level|levelname|severity|time|timestamp|record)["']: ).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
-				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model)["']: ?|.{0,8000}?"(?:observation|tool_(?:output|result|response))": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})")`,
-			Veto: true, Source: "records of data sets, as trainers print one: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench; issues of a tracker",
+				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model|finish_reason)["']: ?|.{0,8000}?"(?:observation|tool_(?:output|result|response))": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})")`,
+			Veto: true, Source: "records of data sets, as trainers print one: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench; completions in OpenAI's form; issues of a tracker",
 			Match: lines(
 				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
 				`{"id":"x-7","title":"Check the card","description":"When it starts: CUDA error: out of memory","status":"closed"}`,
 				`{"text": "It fails with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", "meta": {"set": "x"}}`,
 				`{"step": 3, "action": "python t.py", "observation": "Traceback:\nRuntimeError: CUDA error: out of memory\n", "thought": "x"}`,
 				`{"instance_id": "a__b-1", "problem_statement": "It dies:\nRuntimeError: CUDA error: out of memory", "patch": "x"}`,
+				`{"index": 3, "text": "The log shows CUDA error: out of memory", "finish_reason": "stop"}`,
 				`{"id": 2, "trajectory": [{"observation": "RuntimeError: CUDA error: out of memory", "action": "lower it"}]}`,
 			),
 			NoMatch: []string{
@@ -274,15 +280,17 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.listed",
-			Requires: []string{" (", ": ", "#", "\t", "Cannot"},
-			Expr:     `^(?:\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |: \d{10}:\d{1,6};|#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|Q: (?:What|Why|How|Can|Is|Does|Do|Should|My|I)\b|(?:hyp|ref|src|tgt|Decoded|Tokens): |[STHDP]-\d{1,7}\t|\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$))`,
-			Veto:     true, Source: "git blame, the history of zsh, gh issue list, questions and answers, what a model reads and writes (fairseq and others), errors in a manual",
+			Requires: []string{" (", ": ", "#", "\t", "Cannot", "TODO(", "FIXME("},
+			Expr:     `^(?:\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |: \d{10}:\d{1,6};|#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|Q: (?:What|Why|How|Can|Is|Does|Do|Should|My|I)\b|(?:hyp|ref|src|tgt|Decoded|Tokens|Generated text|[Ss]olution(?:_str| string)): |(?:Prompt|Output): {2,8}["']|[STHDP]-\d{1,7}\t|\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$))|` + oomWords + `[^.()\[\]]{0,80}[(\[]default: [^()\[\]]{0,60}[)\]]\s*$|\[default: [^\[\]]{0,80}` + oomWords + `[^\[\]]{0,80}\]|\b(?:TODO|FIXME)\b[:(].{0,200}` + oomWords,
+			Veto:     true, Source: "git blame, the history of zsh, gh issue list, questions and answers, what a model reads and writes (fairseq, vLLM's examples, verl's rewards), errors in a manual, the defaults of argparse and click, tasks in sources",
 			Match: lines(
 				`^1a2b3c4 (Me 2026-03-01 09:00:00 +0000 12)     raise RuntimeError("CUDA error: out of memory")`,
 				`: 1772355600:0;dmesg -T | grep "Killed process 4121 (python3) total-vm"`,
 				`Q: What does "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed." mean?`,
-				"hyp: CUDA error: out of memory", "H-12\t-0.31\tCUDA error: out of memory", "       ENOMEM Cannot allocate memory (POSIX.1-2001).",
+				"hyp: CUDA error: out of memory", "Output:    ' CUDA error: out of memory'", "solution_str: RuntimeError: CUDA error: out of memory is raised", "H-12\t-0.31\tCUDA error: out of memory", "       ENOMEM Cannot allocate memory (POSIX.1-2001).",
 				"#812  open  torch.OutOfMemoryError: CUDA out of memory on 8xA100 (bug)",
+				"                 RuntimeError: CUDA error: out of memory (default: 8)", "--pattern TEXT  Pattern  [default: RuntimeError: CUDA error: out of memory]",
+				"src/oom.py:12:4: W0511: TODO: handle RuntimeError: CUDA error: out of memory (fixme)",
 			),
 			NoMatch: []string{"#3 rank 3: RuntimeError: CUDA error: out of memory", "1a2b3c4d (rank 3) RuntimeError: CUDA error: out of memory"},
 		},
