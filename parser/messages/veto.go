@@ -221,23 +221,27 @@ func mentionVetoes() []pattern.Pattern {
 			Name: "veto.question",
 			Requires: []string{
 				"hy do", "hy did", "hy am", "hy is", "ow do", "ow can", "ow should", "ow to", "hat does", "hat is", "hat causes",
-				" get", " got", " keep getting", " see", " saw", " receive", " hit", " encounter",
+				" get", " got", " keep getting", " see", " saw", " receive", " hit", " encounter", " report", "I ", "y code", "y script", "y job", "y model", "y training", "y run",
 			},
 			Literals: []string{
 				"CUDA out of memory", "HIP out of memory", "rror: out of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError: ",
 				"_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED", "annot allocate memory",
 			},
-			Expr:   `(?=` + oomWords + `)(?<!` + oomWords + `.{0,400})(?<=\b(?:(?:[Ww]hy (?:do|does|did|am|is)|[Hh]ow (?:do|can|should|to))\b[^.:;,']{0,60}|(?:[Ww]hat (?:does|is|causes)|(?:I|you|we|users|people)(?: (?:often|always|still|sometimes))? (?:get|got|keep getting|see|saw|receive|hit|encounter))(?: (?:a|an|the|this|that))? ))` + oomWords,
-			Also:   []string{"veto.advice", "veto.quoted", "veto.sample", "torch.oom.of_which", "torch.oom.paren", "torch.oom.class", "cuda.error"},
+			Expr:   `(?=(?:RuntimeError: )?` + oomWords + `)(?<!` + oomWords + `.{0,400})(?<=\b(?:(?:[Ww]hy (?:do|does|did|am|is)|[Hh]ow (?:do|can|should|to))\b[^.:;,']{0,60}|(?:[Ww]hat (?:does|is|causes)|(?:I|you|we|[Uu]sers|[Pp]eople)(?: (?:often|always|still|sometimes|will|may))? (?:get|got|keep getting|see|saw|receive|hit|encounter|report))(?: (?:a|an|the|this|that))? "?|(?:I (?:have|am|was|get|got|try|tried|run|ran|train|use|want|need)|[Mm]y (?:code|script|job|model|training|run)) (?=.{0,4000}\?\s*$).{1,400}))(?:RuntimeError: )?` + oomWords,
+			Also:   []string{"veto.advice", "veto.quoted", "veto.sample", "veto.request", "torch.oom.of_which", "torch.oom.paren", "torch.oom.class", "cuda.error"},
 			Veto:   true,
 			Source: "questions of people: prompts and samples that a rollout prints over several lines, chat models' answers",
 			Match: lines(
 				"Why do I get torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB?",
 				"If the batch is too big you often see CUDA error: out of memory",
+				"What does RuntimeError: CUDA error: out of memory mean?",
+				"text: I train with 8 cards. It says torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. What can I do?",
+				"Users report \"RuntimeError: CUDA error: out of memory\".",
 			),
 			NoMatch: []string{
 				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.",
 				"worker 3 got an error: RuntimeError: CUDA error: out of memory",
+				"I 10:00:01 worker.py:3 step failed: CUDA error: out of memory, retry?",
 			},
 		},
 		{
