@@ -25,13 +25,17 @@ type Mark struct {
 	Searched bool // rare enough in healthy logs, and long enough, to be searched for
 }
 
-// Marks of chat templates (ChatML, Llama 3, Mistral, Gemma, Harmony, DeepSeek), of reasoning and of what tools printed, the tags of verl's printed
+// Marks of chat templates (ChatML, Llama 3 and 4, Kimi K2, Mistral, Gemma, Harmony, DeepSeek), of reasoning and of what tools printed, the tags of verl's printed
 // samples (workers/reward_manager) and the headings of LLaMA-Factory's (data/processor).
 var Marks = []Mark{
 	{"<|im_start|>", true, true},
 	{"<|im_end|>", false, true},
 	{"<|start_header_id|>", true, true},
 	{"<|eot_id|>", false, true},
+	{"<|header_start|>", true, true},
+	{"<|eot|>", false, true},
+	{"<|im_user|>", true, true},
+	{"<|im_assistant|>", true, true},
 	{"<|end_of_text|>", false, true},
 	{"<|endoftext|>", false, true},
 	{"[INST]", true, true},
@@ -68,7 +72,8 @@ const (
 )
 
 // Turns are the headings of what somebody asked or a tool printed, and of what was answered. A failure between an input and its answer is
-// text of the input; a heading proves nothing of what else stands below it.
+// text of the input; a heading proves nothing of what else stands below it. Some data sets put ### before each heading, and Zephyr, Phi-3
+// and GLM-4 have tokens for them.
 var Turns = []Turn{
 	{"### Instruction:", false},
 	{"### Input:", false},
@@ -78,7 +83,10 @@ var Turns = []Turn{
 	{"### Question", false},
 	{"### Answer", true},
 	{"Human:", false},
+	{"<|user|>", false},
+	{"<|observation|>", false},
 	{"Assistant:", true},
+	{"<|assistant|>", true},
 	{"Question:", false},
 	{"Answer:", true},
 	{"Observation:", false},
@@ -109,10 +117,10 @@ const maxLabel = 40
 
 // turnOf is the heading that a message begins with, nil when there is none.
 func turnOf(body []byte) *Turn {
-	if len(body) == 0 || strings.IndexByte("#HAQOT[\xf0", body[0]) < 0 {
+	if len(body) == 0 || strings.IndexByte("#HAQOT<[\xf0", body[0]) < 0 {
 		return nil
 	}
-	rest := body
+	rest := bytes.TrimPrefix(body, []byte("### "))
 	if label := bytes.Index(body[:min(len(body), maxLabel)], []byte("] ")); body[0] == '[' && label > 0 {
 		rest = body[label+len("] "):] // [step 3] OBSERVATION:
 	}
