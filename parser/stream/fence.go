@@ -18,13 +18,13 @@ import (
 
 // fenceOpens is the line that opens a block. Its groups close it: of a fence, a here-document, an element as in prompts and in what agents
 // print, what a heading begins, and a block of LaTeX or Org.
-var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src))\\b)")
+var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src|quot(?:e|ation)))\\b)")
 
 // endOfBlock makes the end of a block of LaTeX or Org of its beginning.
 var endOfBlock = strings.NewReplacer("begin", "end", "BEGIN", "END")
 
 // repositoryLink is a link of Markdown to a file beside its own or to a heading: it leads nowhere in an issue.
-var repositoryLink = lazyre.New(`\]\((?:\.{0,2}/?[\w./-]{1,200}\.(?:md|py|sh|ipynb|png|svg|ya?ml)\b|#[a-z])`)
+var repositoryLink = lazyre.New(`\]\((?:\.{0,2}/?[\w./-]{1,200}\.(?:mdx?|rst|adoc|py|sh|ipynb|png|svg|ya?ml)\b|#[a-z])`)
 
 // htmlHeading is a heading below the title: a page with a job's output has a title at most.
 var htmlHeading = lazyre.New(`</h[2-6]>`)
