@@ -9,8 +9,10 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// exampleHeading is a heading of a document above messages that it explains. It has a line of its own.
-var exampleHeading = lazyre.New(`(?i)(?:#{1,6} |=+ |\*{2})?(?:(?:an? )?(?:examples?|typical|common|possible)(?: of)?(?: \w{1,20}){0,2} (?:errors?|failures?)(?: (?:messages?|outputs?|logs?))?|(?:errors?|failures?) (?:messages? )?examples?)(?:\*{2}:?|:\*{2}|:)?$`)
+// exampleHeading is a heading of a document above messages that it explains, in the languages that manuals are often translated to. It has
+// a line of its own. A script has comments of one sign.
+var exampleHeading = lazyre.New(`(?i)(?:#{1,6} |=+ |\*{2})?(?:(?:an? )?(?:examples?|typical|common|possible)(?: of)?(?: \w{1,20}){0,2} (?:errors?|failures?)(?: (?:messages?|outputs?|logs?))?|(?:errors?|failures?) (?:messages? )?examples?)(?:\*{2}:?|:\*{2}|:)?$|` +
+	`#{2,6} (?:troubleshooting|known (?:issues|limitations|problems)|common (?:issues|problems))$|#{1,6} (?:faqs?|frequently asked questions|常见问题|已知问题|故障排除|よくある質問|トラブルシューティング|문제 해결|자주 묻는 질문|fehlerbehebung|dépannage|solución de problemas|устранение неполадок)$`)
 
 // How far behind its heading an example may stand.
 const (
@@ -51,10 +53,10 @@ func (r *Reader) inExample(e *parser.Event) bool {
 	return false
 }
 
-// namesFailure reports whether a line has a word that every such heading has.
+// namesFailure reports whether a line has a word or sign that every such heading has.
 func namesFailure(line []byte) bool {
 	line = bytes.ToLower(line)
-	return bytes.Contains(line, []byte("error")) || bytes.Contains(line, []byte("failure"))
+	return bytes.Contains(line, []byte("# ")) || bytes.Contains(line, []byte("error")) || bytes.Contains(line, []byte("failure"))
 }
 
 // inBlockquote reports whether an event stands in a quotation of a document, as manuals quote a message above its remedy. A mail quotes a

@@ -166,6 +166,9 @@ var (
 	chatTurn = lazyre.New(`^(?:["']?(?:role|from)["']?: ?["']?(?:user|assistant|system|developer|tool|function|human|gpt)\b|["']?(?:messages|conversations?|trajectory|transcript)["']?: ?\[?$)`)
 )
 
+// promptText is the key of a text over several lines that is the data of a run.
+var promptText = lazyre.New(`^(?:prompt|question|instruction|completion)$`)
+
 // catalogKey is a key that stands beside the message of an error in a list of errors or tests, or above it, and that no report of a
 // failure has.
 var catalogKey = lazyre.New(`^["']?(?:slug|keywords|symptoms?|solutions?|fix|fixes|remed(?:y|ies)|workarounds?|difficulty|questions?|answer|expected(?:[_A-Z]\w{0,30})?|known_\w{1,20}|faqs?|test_?cases|fixtures|runbooks?|troubleshooting)["']?: ?`)
@@ -186,8 +189,10 @@ func (r *Reader) inMember(at int) bool {
 		key := member().FindSubmatch(line)
 		switch text := key != nil && blockText().Match(key[2]); {
 		case text && column < indent:
-			m = key // what stands below it is its text
-			fallthrough
+			if m = key; promptText().Match(m[1]) {
+				return true
+			}
+			fallthrough // what stands below it is its text
 		case m != nil:
 			indent = column
 			item := bytes.TrimPrefix(bytes.TrimLeft(line, " \t"), []byte("- "))
