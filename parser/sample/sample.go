@@ -78,8 +78,6 @@ var Turns = []Turn{
 	{"### Instruction:", false},
 	{"### Input:", false},
 	{"### Response:", true},
-	{"### Human:", false},
-	{"### Assistant:", true},
 	{"### Question", false},
 	{"### Answer", true},
 	{"Human:", false},
