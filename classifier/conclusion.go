@@ -98,7 +98,7 @@ func (c *conclusion) shortfall(in *Incident) *int64 {
 }
 
 // hostFull finds the reading that makes a bare SIGKILL a kill for memory: the host's memory was used up at the last
-// reading.
+// reading, or the control group's counter of such kills is not zero.
 func (c *conclusion) hostFull() (Evidence, bool) {
 	if !c.suspect || c.evidence[0].Kind.Resource() != "host" {
 		return Evidence{}, false

@@ -179,6 +179,7 @@ func otherMemory(q *question) string {
 	return ""
 }
 
+// requirementDenied says that the run lacks what an item requires.
 func requirementDenied(q *question) string {
 	if v, bad := q.denied(q.item.Requires); bad {
 		return v.why
