@@ -256,7 +256,7 @@ func (r *Request) product() (found Explanation, ok bool) {
 			}
 			found, ok = Explanation{
 				What: "logits", Seen: r.Place == Logits, Met: true, Samples: p.Samples, Low: p.Tokens, High: p.Tokens, Bytes: width,
-				Text: fmt.Sprintf("logits: %s tokens (%s) x %s vocabulary x %d bytes = %s.", Thousands(p.Tokens), p.How, r.vocabulary(), width, GiB(r.Bytes)),
+				Text: fmt.Sprintf("logits: %s tokens (%s) x %s x %d bytes = %s.", Thousands(p.Tokens), p.How, r.vocabulary(), width, GiB(r.Bytes)),
 			}, true
 		}
 	}
@@ -269,6 +269,7 @@ func (r *Request) vocabulary() string {
 	if r.VocabOf != "" {
 		s = "(" + r.VocabOf + ")"
 	}
+	s += " vocabulary"
 	if r.Vocab.Named {
 		s += " (from the model's name)"
 	}
@@ -344,11 +345,7 @@ func (r *Request) tell(e *Explanation) string {
 	if e.Low == e.High || e.Met {
 		about = ""
 	}
-	vocab := strings.Replace(r.vocabulary(), " (from", " vocabulary (from", 1)
-	if !r.Vocab.Named {
-		vocab += " vocabulary"
-	}
-	s := fmt.Sprintf("%s: %s%s tokens x %s x %d bytes = %s", what, about, Thousands(n), vocab, e.Bytes, GiB(r.Bytes))
+	s := fmt.Sprintf("%s: %s%s tokens x %s x %d bytes = %s", what, about, Thousands(n), r.vocabulary(), e.Bytes, GiB(r.Bytes))
 	switch {
 	case l == nil || l.Tokens <= 0:
 	case e.Met && l.Budget:
