@@ -40,6 +40,9 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 		return f / 3, ", a third, as a first guess: the log does not show what the weights leave"
 	}
 	why := "that was missing"
+	if n := samplerCopies(q.Context); n > 0 {
+		short, why = short+n**q.root.Requested, fmt.Sprintf("that was missing, with %d more copies that the sampler makes,", n)
+	}
 	if n := weightsToCome(q.Context); n > short {
 		short, why = n, "of weights that were still to come back"
 	}
@@ -48,6 +51,21 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 		m, what = n, "another tensor like it" // of those so large, as logits are, a step has several
 	}
 	return float64(short+m) / float64(base), fmt.Sprintf(" for %s %s and %s of %s%s", classifier.GiB(short), why, classifier.GiB(m), what, of)
+}
+
+// samplerCopies returns how many copies of the failed request vLLM's first engine makes after it, for the log-probs of whole prompts: it
+// casts the logits, then keeps their softmax and log-softmax beside them (model_executor/layers/sampler.py, 0.4 to 0.8).
+func samplerCopies(ctx *Context) int64 {
+	const large = 1 << 30
+	switch {
+	case !ctx.passesThrough("/vllm/model_executor/layers/sampler.py") || deref(ctx.root.Requested) < large:
+		return 0
+	case ctx.stackContains(1, "logits.to(torch.float"):
+		return 2
+	case ctx.stackContains(1, "torch.softmax("):
+		return 1
+	}
+	return 0
 }
 
 // weightsToCome returns how much of a rank's offloaded weights was still on the host when verl loaded them back to the card

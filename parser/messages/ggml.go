@@ -89,6 +89,13 @@ func ggmlPatterns() []pattern.Pattern {
 			NoMatch: []string{"the model requires more system memory than is available on most laptops"},
 		},
 		{
+			Name:     "ollama.no_flash_attention",
+			Literals: []string{"flash attention enabled but not supported by "},
+			Expr:     `flash attention enabled but not supported by (?:model|gpu)`,
+			Gauge:    true, Source: "Ollama 0.5-0.12, llm/server.go NewLlamaServer: then it also ignores a quantized cache",
+			Match: lines(`level=WARN source=server.go:178 msg="flash attention enabled but not supported by model"`),
+		},
+		{
 			Name:     "ollama.no_room",
 			Program:  pattern.Program{Name: "ollama", Application: "ollama", Allocator: "ggml"},
 			Literals: []string{"insufficient memory - required allocations: "},

@@ -49,10 +49,12 @@ var card = []hypothesis{
 	},
 	{
 		id:       "foreign_process",
-		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, freeFarBelow}, {2 * proof, saw("the engine found less free memory on one card than on the others", "sglang.unbalanced")}, {sign + hint, poolRefused}, {2 * proof, tensorFlowBeside}, {proof, firstContext}, {proof, tensorFlowStarved}},
+		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, imageWorker}, {proof + sign, besidePool}, {2 * proof, freeFarBelow}, {2 * proof, saw("the engine found less free memory on one card than on the others", "sglang.unbalanced")}, {sign + hint, poolRefused}, {2 * proof, tensorFlowBeside}, {proof, firstContext}, {proof, tensorFlowStarved}},
 		excludes: []clue{ownFills},
 		figure: func(in *Input) (string, *int64) {
 			switch {
+			case imageWorker(in) != "":
+				return "SGLang prepares images on this GPU, in processes of their own beside the engine's", nil
 			case in.Others != nil:
 				n := in.strangers()
 				return fmt.Sprintf("other processes hold %s on this GPU%s%s", gib(n), in.holder(*n), PreparesImages(in)), n
@@ -69,7 +71,7 @@ var card = []hypothesis{
 			if rest, whose := outside(in); rest > 0 {
 				return fmt.Sprintf("%s of this GPU is neither free nor %s, which points to another process", classifier.GiB(rest), whose), &rest
 			}
-			return cmp.Or(firstContext(in), tensorFlowStarved(in), "other processes hold memory on this GPU"), nil
+			return cmp.Or(besidePool(in), firstContext(in), tensorFlowStarved(in), "other processes hold memory on this GPU"), nil
 		},
 	},
 	{
@@ -121,14 +123,6 @@ var card = []hypothesis{
 			return "NCCL needs 0.7 to 1.5 GiB per group of ranks outside the framework's memory pool, and too little was left", nil
 		},
 	},
-}
-
-// poolRefused says that XLA was refused the pool that it reserves at its start, and then an allocation far smaller than that.
-func poolRefused(in *Input) string {
-	if in.Application == "tensorflow" || in.Requested == nil || *in.Requested > 1<<30 {
-		return ""
-	}
-	return saw("the pool reserved at the start was refused: too little of the GPU was free", "xla.from_device")(in)
 }
 
 // readsCheckpoint reports that a checkpoint is loaded onto the card: torch.load puts every tensor back where it was saved.
@@ -218,10 +212,22 @@ func otherRanksCard(in *Input) string {
 // leastNeighbour is the most that CUDA contexts alone take.
 const leastNeighbour = 1 << 30
 
+// imageWorker reports that what failed on an SGLang server's card is the preparation of images, outside of the engine's share
+// (srt/managers/multimodal_processors; transformers' fast processors work on the card).
+func imageWorker(in *Input) string {
+	if in.Framework != "sglang" || !in.passes(12, "image_processing_utils_fast.py") || in.on("disable_fast_image_processor") {
+		return ""
+	}
+	return "a process of SGLang's that prepares images failed"
+}
+
 // PreparesImages reports what else is on the first card of an SGLang server that failed in a vision tower, if nvidia-smi does not name
 // others: its main process resizes the images of all requests there.
 func PreparesImages(in *Input) string {
 	const context = 1 << 30
+	if imageWorker(in) != "" {
+		return "; " + imageWorker(in)
+	}
 	if in.Framework != "sglang" || !in.EngineFailed || in.Others == nil || *in.Others < context || in.Device == nil || *in.Device != 0 || in.listedHolder() != nil ||
 		!in.passes(40, "get_image_feature", "general_mm_embed_routine") || in.on("disable_fast_image_processor") {
 		return ""
@@ -424,25 +430,6 @@ func freeFarBelow(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("only %s of %s was free when the engine started", gib(in.Free), gib(in.Total))
-}
-
-// tensorFlowBeside reports that TensorFlow reserved most of the card in the process of another library.
-func tensorFlowBeside(in *Input) string {
-	pool := in.TensorFlowPool
-	if pool <= 0 || !in.gpu() || in.Application == "tensorflow" || in.Framework == "tensorflow" || in.Total != nil && pool < *in.Total/2 ||
-		in.Total != nil && in.Allocated != nil && pool+*in.Allocated > *in.Total*21/20 {
-		return ""
-	}
-	return "TensorFlow reserved " + classifier.GiB(pool) + " of the GPU before the failed library took its memory"
-}
-
-// tensorFlowStarved reports that TensorFlow, which takes what is free of a card, found a few per cent of one when it started.
-func tensorFlowStarved(in *Input) string {
-	const least = 1 << 30
-	if pool := in.TensorFlowPool; pool <= 0 || pool >= least || !in.gpu() || in.Application != "tensorflow" && in.Framework != "tensorflow" || in.CardSize < 16*pool {
-		return ""
-	}
-	return "TensorFlow found " + classifier.GiB(in.TensorFlowPool) + " free on a GPU of " + classifier.GiB(in.CardSize) + " when it started"
 }
 
 // otherCard is a device that is not the first.

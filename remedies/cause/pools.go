@@ -1,0 +1,58 @@
+package cause
+
+import (
+	"fmt"
+	"strconv"
+
+	"oomscan/classifier"
+)
+
+// JAX and TensorFlow reserve a part of the card for a pool of their own.
+
+// besidePool reports that less of the card is free than JAX leaves outside of its pool, which is three quarters of it by default.
+func besidePool(in *Input) string {
+	const contexts = 2 << 30 // and libraries' workspaces
+	if in.Framework != "jax" || !in.gpu() || in.Free == nil || in.Total == nil {
+		return ""
+	}
+	share := 0.75
+	if _, v, ok := in.Setting("XLA_PYTHON_CLIENT_MEM_FRACTION"); ok {
+		n, err := strconv.ParseFloat(v, 64)
+		if err != nil || n > 1 {
+			return ""
+		}
+		share = n
+	}
+	rest := int64((1 - share) * float64(*in.Total))
+	if *in.Free >= rest-contexts {
+		return ""
+	}
+	return fmt.Sprintf("JAX leaves %s of the GPU to others, and only %s was free: another process holds the rest", classifier.GiB(rest), gib(in.Free))
+}
+
+// poolRefused says that XLA was refused the pool that it reserves at its start, and then an allocation far smaller than that.
+func poolRefused(in *Input) string {
+	if in.Application == "tensorflow" || in.Requested == nil || *in.Requested > 1<<30 {
+		return ""
+	}
+	return saw("the pool reserved at the start was refused: too little of the GPU was free", "xla.from_device")(in)
+}
+
+// tensorFlowBeside reports that TensorFlow reserved most of the card in the process of another library.
+func tensorFlowBeside(in *Input) string {
+	pool := in.TensorFlowPool
+	if pool <= 0 || !in.gpu() || in.Application == "tensorflow" || in.Framework == "tensorflow" || in.Total != nil && pool < *in.Total/2 ||
+		in.Total != nil && in.Allocated != nil && pool+*in.Allocated > *in.Total*21/20 {
+		return ""
+	}
+	return "TensorFlow reserved " + classifier.GiB(pool) + " of the GPU before the failed library took its memory"
+}
+
+// tensorFlowStarved reports that TensorFlow, which takes what is free of a card, found a few per cent of one when it started.
+func tensorFlowStarved(in *Input) string {
+	const least = 1 << 30
+	if pool := in.TensorFlowPool; pool <= 0 || pool >= least || !in.gpu() || in.Application != "tensorflow" && in.Framework != "tensorflow" || in.CardSize < 16*pool {
+		return ""
+	}
+	return "TensorFlow found " + classifier.GiB(in.TensorFlowPool) + " free on a GPU of " + classifier.GiB(in.CardSize) + " when it started"
+}
