@@ -212,14 +212,13 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name: "veto.git_log",
-			Expr: `^(?:[*|\\/ ]{1,12})?[0-9a-f]{7,40} (?:\((?:HEAD|tag: |origin/|\w)[^)]{0,120}\) )?(?:[A-Z]\w{1,20} (?!.{0,200}Tried to allocate \d)|Revert "|(?:fix|feat|docs|test|tests|ci|chore|refactor|perf|build)(?:\([\w-]{1,40}\))?!?: )|^(?:HEAD is now at|Previous HEAD position was) [0-9a-f]{7,40} |\b[0-9a-f]{7,40} \(HEAD(?: ->|,|\))`,
+			Expr: `^(?:[*|\\/ ]{1,12})?[0-9a-f]{7,40} (?:\((?:HEAD|tag: |origin/|\w)[^)]{0,120}\) )?(?:[A-Z]\w{1,20} (?!.{0,200}Tried to allocate \d)|Revert "|(?:fix|feat|docs|test|tests|ci|chore|refactor|perf|build)(?:\([\w-]{1,40}\))?!?: )|^(?:HEAD is now at|Previous HEAD position was) [0-9a-f]{7,40} `,
 			Veto: true, Source: "git log --oneline; the commit that git checkout and git reset name",
 			Match: lines(
 				"1a2b3c4 Fix RuntimeError: CUDA error: out of memory when loading", `1a2b3c4 Revert "RuntimeError: CUDA error: out of memory"`,
 				"* 1a2b3c4 (HEAD -> main, tag: v2) Handle RuntimeError: CUDA error: out of memory",
 				"1a2b3c4 fix(eval): torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
 				"HEAD is now at 1a2b3c4 Fix RuntimeError: CUDA error: out of memory in eval",
-				"commit: 1a2b3c4 (HEAD -> main) avoid torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
 			),
 			NoMatch: []string{"7f3a2b1c0d rank 3: RuntimeError: CUDA error: out of memory"},
 		},
@@ -280,19 +279,30 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.listed",
-			Requires: []string{" (", ": ", "#", "\t", "Cannot", "TODO(", "FIXME("},
-			Expr:     `^(?:\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |: \d{10}:\d{1,6};|#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|Q: (?:What|Why|How|Can|Is|Does|Do|Should|My|I)\b|(?:hyp|ref|src|tgt|Decoded|Tokens|Generated text|[Ss]olution(?:_str| string)): |(?:Prompt|Output): {2,8}["']|[STHDP]-\d{1,7}\t|\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$))|` + oomWords + `[^.()\[\]]{0,80}[(\[]default: [^()\[\]]{0,60}[)\]]\s*$|\[default: [^\[\]]{0,80}` + oomWords + `[^\[\]]{0,80}\]|\b(?:TODO|FIXME)\b[:(].{0,200}` + oomWords,
-			Veto:     true, Source: "git blame, the history of zsh, gh issue list, questions and answers, what a model reads and writes (fairseq, vLLM's examples, verl's rewards), errors in a manual, the defaults of argparse and click, tasks in sources",
+			Requires: []string{" (", ": ", "#", "\t", "Cannot"},
+			Expr:     `^(?:\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |: \d{10}:\d{1,6};|#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|Q: (?:What|Why|How|Can|Is|Does|Do|Should|My|I)\b|(?:hyp|ref|src|tgt|Decoded|Tokens|Generated text|[Ss]olution(?:_str| string)): |(?:Prompt|Output): {2,8}["']|[STHDP]-\d{1,7}\t|\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$))`,
+			Veto:     true, Source: "git blame, the history of zsh, gh issue list, questions and answers, what a model reads and writes (fairseq, vLLM's examples, verl's rewards), errors in a manual",
 			Match: lines(
 				`^1a2b3c4 (Me 2026-03-01 09:00:00 +0000 12)     raise RuntimeError("CUDA error: out of memory")`,
 				`: 1772355600:0;dmesg -T | grep "Killed process 4121 (python3) total-vm"`,
 				`Q: What does "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed." mean?`,
 				"hyp: CUDA error: out of memory", "Output:    ' CUDA error: out of memory'", "solution_str: RuntimeError: CUDA error: out of memory is raised", "H-12\t-0.31\tCUDA error: out of memory", "       ENOMEM Cannot allocate memory (POSIX.1-2001).",
 				"#812  open  torch.OutOfMemoryError: CUDA out of memory on 8xA100 (bug)",
-				"                 RuntimeError: CUDA error: out of memory (default: 8)", "--pattern TEXT  Pattern  [default: RuntimeError: CUDA error: out of memory]",
-				"src/oom.py:12:4: W0511: TODO: handle RuntimeError: CUDA error: out of memory (fixme)",
 			),
 			NoMatch: []string{"#3 rank 3: RuntimeError: CUDA error: out of memory", "1a2b3c4d (rank 3) RuntimeError: CUDA error: out of memory"},
+		},
+		{
+			// These look through the whole message, so they need a rare word.
+			Name:     "veto.within",
+			Requires: []string{"default: ", "TODO", "FIXME", " (HEAD"},
+			Expr:     oomWords + `[^.()\[\]]{0,80}[(\[]default: [^()\[\]]{0,60}[)\]]\s*$|\[default: [^\[\]]{0,80}` + oomWords + `[^\[\]]{0,80}\]|\b(?:TODO|FIXME)\b[:(].{0,200}` + oomWords + `|\b[0-9a-f]{7,40} \(HEAD(?: ->|,|\))`,
+			Veto:     true, Source: "the defaults of argparse and click, tasks in sources, the commit that git names",
+			Match: lines(
+				"                 RuntimeError: CUDA error: out of memory (default: 8)", "--pattern TEXT  Pattern  [default: RuntimeError: CUDA error: out of memory]",
+				"src/oom.py:12:4: W0511: TODO: handle RuntimeError: CUDA error: out of memory (fixme)",
+				"commit: 1a2b3c4 (HEAD -> main) avoid torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+			),
+			NoMatch: []string{"worker (default: 8) failed: RuntimeError: CUDA error: out of memory"},
 		},
 		{
 			Name:     "veto.setting",
