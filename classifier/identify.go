@@ -94,24 +94,20 @@ func (j *job) bareEngine() bool {
 
 // complete adds what the log says elsewhere about the process with that pid or rank.
 func (j *job) complete(id *identity, f *file, h *envelope.Header) {
-	task := h.Task
 	by, collected := h.Collected()
-	look := func(f *file) {
+	for _, g := range append([]*file{f}, j.before[f]...) {
 		switch {
 		case id.PID > 0:
-			id.fillFrom(f, "pid", id.PID)
+			id.fillFrom(g, "pid", id.PID)
 		case id.Rank >= 0:
-			id.fillFrom(f, "rank", id.Rank)
-			if id.PID <= 0 && task >= 0 {
-				id.fillFrom(f, "task", task)
+			id.fillFrom(g, "rank", id.Rank)
+			if id.PID <= 0 && h.Task >= 0 {
+				id.fillFrom(g, "task", h.Task)
 			}
 			if id.PID <= 0 && j.oneNode() {
-				id.fillFrom(f, "local", id.Rank)
+				id.fillFrom(g, "local", id.Rank)
 			}
 		}
-	}
-	for _, g := range append([]*file{f}, j.before[f]...) {
-		look(g)
 		if (id.PID <= 0 || id.PID == h.PID && g.isRelay(id.PID)) && id.Rank < 0 && g.Selves == 1 && collected && g.isSelf(by) {
 			id.fill(g.Self) // the log of one process, which identifies itself
 		}
@@ -139,7 +135,7 @@ func (j *job) complete(id *identity, f *file, h *envelope.Header) {
 	}
 	for _, other := range j.files {
 		if other != f && id.PID > 0 && (id.Rank < 0 || id.Host == "") {
-			look(other)
+			id.fillFrom(other, "pid", id.PID)
 		}
 	}
 	if id.Rank < 0 && id.LocalRank >= 0 && j.run.Nodes != nil && *j.run.Nodes == 1 {

@@ -100,11 +100,9 @@ func (j *job) failureOf(id *identity, e *event) *failure {
 		switch {
 		case id.PID > 0 && x.PID == id.PID, id.Rank >= 0 && x.Rank == id.Rank:
 			hit = x
-		case hit == nil && id.PID <= 0 && id.Rank < 0 && x.LocalRank == id.Device && id.Device >= 0:
-			hit = x
-		case hit == nil && id.PID <= 0 && id.Rank >= 0 && x.Rank < 0 && x.LocalRank == id.Rank:
-			hit = x
-		case hit == nil && id.PID <= 0 && id.Rank < 0 && x.LocalRank < 0 && x.Rank == id.Device && id.Device >= 0 && j.oneNode():
+		case hit != nil || id.PID > 0: // a local rank says less
+		case id.Rank >= 0 && x.Rank < 0 && x.LocalRank == id.Rank,
+			id.Rank < 0 && id.Device >= 0 && (x.LocalRank == id.Device || x.LocalRank < 0 && x.Rank == id.Device && j.oneNode()):
 			hit = x
 		}
 	}
