@@ -25,23 +25,8 @@ func ParseSize(s string, binary bool) (int64, bool) {
 	if binary || strings.Contains(unit, "ib") || len(unit) == 1 {
 		k = 1024
 	}
-	var exp float64
-	switch strings.TrimSuffix(strings.TrimSuffix(unit, "b"), "i") {
-	case "", "yte", "ytes", "byte", "bytes":
-		exp = 0
-	case "k":
-		exp = 1
-	case "m":
-		exp = 2
-	case "g":
-		exp = 3
-	case "t":
-		exp = 4
-	case "p":
-		exp = 5
-	case "e":
-		exp = 6
-	default:
+	exp, ok := exponents[strings.TrimSuffix(strings.TrimSuffix(unit, "b"), "i")]
+	if !ok {
 		return 0, false
 	}
 	f *= math.Pow(k, exp)
@@ -50,6 +35,9 @@ func ParseSize(s string, binary bool) (int64, bool) {
 	}
 	return int64(math.Round(f)), true
 }
+
+// exponents are what units mean, without the B or iB behind a prefix.
+var exponents = map[string]float64{"": 0, "yte": 0, "ytes": 0, "byte": 0, "bytes": 0, "k": 1, "m": 2, "g": 3, "t": 4, "p": 5, "e": 6}
 
 // scales are what the words behind a count mean.
 var scales = map[string]float64{"": 1, "k": 1e3, "m": 1e6, "million": 1e6, "g": 1e9, "b": 1e9, "billion": 1e9, "t": 1e12}
