@@ -73,15 +73,11 @@ func (r *Reader) pythonEnvironment(text []byte) bool {
 	}
 	value, ok := strings.CutPrefix(strings.TrimLeft(rest, " "), sign)
 	value = strings.TrimRight(strings.TrimSpace(value), ",")
-	if !ok || name != strings.ToUpper(name) || !isVariable(name) || !hasPrefix(name, allocatorVariables) || !quotedWhole(value) {
+	if !ok || name != strings.ToUpper(name) || !isVariable(name) || !slices.ContainsFunc(allocatorVariables, func(p string) bool { return strings.HasPrefix(name, p) }) || !quotedWhole(value) {
 		return false
 	}
 	r.variable(name, strings.Trim(value, `"'`))
 	return true
-}
-
-func hasPrefix(s string, prefixes []string) bool {
-	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(s, p) })
 }
 
 // goMap reads an environment that a Go program prints as a map, as Ollama does when it starts: env="map[A:1 B:x C:]".

@@ -95,10 +95,6 @@ type decodingReader struct {
 	err  error
 }
 
-func newDecodingReader(r io.Reader, d Decoder) *decodingReader {
-	return &decodingReader{src: r, dec: d, in: make([]byte, 32<<10)}
-}
-
 func (r *decodingReader) Read(p []byte) (int, error) {
 	for len(r.rest) == 0 {
 		if r.err != nil {

@@ -266,7 +266,7 @@ func (w *walk) stream(at place, r *bufio.Reader) {
 	case observations:
 		w.observations(at.name, r, found)
 	case wide:
-		w.log(at.name, newDecodingReader(r, NewDecoder(head)), found)
+		w.log(at.name, &decodingReader{src: r, dec: NewDecoder(head), in: make([]byte, 32<<10)}, found)
 	case ownReport:
 		if found {
 			w.skipped.Reports++
