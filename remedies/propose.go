@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -288,37 +289,35 @@ func (c *change) spellAsLogged() {
 	}
 }
 
+// usualSteps maps rules, or their first words, to the usual first step of a value that is not in the log.
+var usualSteps = map[string]string{
+	"halve": halfStep, "toward_default": halfStep, "budget_tokens": halfStep, "budget_packed": halfStep, "budget_verl": halfStep, "prefill_chunk": halfStep, "prefill_tgi": halfStep, "bucket": halfStep, "fit_length": halfStep, "context": halfStep,
+	"quarter": "to a quarter of what it is now",
+	"double":  doubleStep, "ulysses": doubleStep,
+	"raise_stage": "to 3, which also splits the parameters",
+	"host_memory": "by half, as a first guess",
+	"share_up":    "by 0.05",
+	"free_card":   "to the number of a card that nvidia-smi shows free",
+	"backend_cp":  "to a layout with context parallelism, such as fsdp:d2c2",
+	"backend_tp":  "to a layout with tensor parallelism, such as fsdp:d2t2",
+}
+
+const (
+	halfStep   = "to half of what it is now"
+	doubleStep = "to twice what it is now"
+)
+
 // usualStep returns the usual first step of a value that is not in the log, in words, or "" if there is none.
 func usualStep(ctx *Context, p *Parameter) string {
-	switch name, _, _ := strings.Cut(p.Next, "_"); {
-	case name == "halve", p.Next == "toward_default", p.Next == "budget_tokens", p.Next == "budget_packed", p.Next == "budget_verl", p.Next == "prefill_chunk", p.Next == "prefill_tgi", p.Next == "bucket", p.Next == "fit_length", p.Next == "context":
-		return "to half of what it is now"
-	case name == "quarter":
-		return "to a quarter of what it is now"
-	case name == "double", p.Next == "ulysses", p.Next == "double_degree":
-		return "to twice what it is now"
-	case p.Next == "raise_stage":
-		return "to 3, which also splits the parameters"
-	case p.Next == "host_memory":
-		return "by half, as a first guess"
-	case p.Next == "share_down":
+	if p.Next == "share_down" {
 		step, _ := shareFor(&paramQuery{Context: ctx, p: p}, 1)
 		if f, ok := parseNumber(p.Default); ok && step < f {
 			return fmt.Sprintf("by %.2f (from %s, the default, to %s)", math.Ceil(step*100-1e-6)/100, p.Default, fraction(f-math.Ceil(step*100-1e-6)/100))
 		}
 		return fmt.Sprintf("by %.2f", math.Ceil(step*100-1e-6)/100)
-	case p.Next == "share_up":
-		return "by 0.05"
-	case p.Next == "free_card":
-		return "to the number of a card that nvidia-smi shows free"
-	case p.Next == "double_tp":
-		return "to twice what it is now, if enough GPUs are free (nvidia-smi -L)"
-	case p.Next == "backend_cp":
-		return "to a layout with context parallelism, such as fsdp:d2c2"
-	case p.Next == "backend_tp":
-		return "to a layout with tensor parallelism, such as fsdp:d2t2"
 	}
-	return ""
+	name, _, _ := strings.Cut(p.Next, "_")
+	return cmp.Or(usualSteps[p.Next], usualSteps[name])
 }
 
 // unsetBecause returns why a setting missing from the log is certainly not set, or "" if it may be.
