@@ -248,14 +248,9 @@ func nameFixes(options []option) []option {
 func optionOf(ctx *Context, a *assessment) (option, bool) {
 	l := leverOf(a.topic, a.Changes)
 	adapts := a.lastResort && l != nil && l.id == "adapters" // what fits where nothing else does
-	if a.Applies != nil && !*a.Applies || a.late && !adapts || otherLauncher(ctx, a.Changes) {
-		return option{}, false
-	}
-	if l != nil && (l.id == "optimizer-offload" || l.id == "param-offload") && engineAlone(ctx) {
-		return option{}, false // no trainer's states are on this card
-	}
 	result := a.result
-	if result.moves != "" || result.void {
+	if a.Applies != nil && !*a.Applies || a.late && !adapts || result.moves != "" || result.void || otherLauncher(ctx, a.Changes) ||
+		l != nil && (l.id == "optimizer-offload" || l.id == "param-offload") && engineAlone(ctx) { // no trainer's states are on this card
 		return option{}, false
 	}
 	o := option{id: a.ID, supported: a.supported, beside: mostlyFree(ctx)}
@@ -272,10 +267,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	}
 	o.planned = o.supported && (ctx.phase == "init" && strings.HasPrefix(o.lever, "engine-") || o.lever == "generator-cache")
 	caution, costs := once(a.Caution, costs)
-	if caution != "" {
-		o.Needs = []string{caution}
-	}
-	for _, n := range []string{atTheNode(ctx, a.Changes), whereSet(ctx, a.Changes)} {
+	for _, n := range []string{caution, atTheNode(ctx, a.Changes), whereSet(ctx, a.Changes)} {
 		if n != "" {
 			o.Needs = append(o.Needs, n)
 		}

@@ -111,12 +111,11 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		if *p.MarginBytes < 0 {
 			missing += ": " + fit
 		}
-		text := about(*p.FreesBytes) + " (" + missing + ")."
+		text := "about "
 		if o.frees != nil && *o.frees == *p.FreesBytes {
-			text = "at least " + text // the budget's least
-		} else {
-			text = "about " + text
+			text = "at least " // the budget's least
 		}
+		text += about(*p.FreesBytes) + " (" + missing + ")."
 		if value, ok := assumedDefault(p.Changes); ok {
 			return "If it is " + value + " now, frees " + text
 		}
