@@ -194,12 +194,9 @@ func logfmt(b []byte) map[string]json.RawMessage {
 			return nil
 		}
 		if s.peek() != '"' {
-			n := bytes.IndexByte(s.b, ' ')
-			if n < 0 {
-				n = len(s.b)
-			}
-			fields[string(name)] = slices.Concat([]byte{'"'}, s.b[:n], []byte{'"'})
-			s.skip(n)
+			value, _, _ := bytes.Cut(s.b, []byte(" "))
+			fields[string(name)] = slices.Concat([]byte{'"'}, value, []byte{'"'})
+			s.skip(len(value))
 			continue
 		}
 		n := 1

@@ -47,15 +47,10 @@ func set(list string) map[string]bool {
 // isKnown reports whether a key, or its part after one of its underscores, is a known setting.
 func isKnown(key string) bool {
 	key = strings.ReplaceAll(strings.ToLower(key[strings.LastIndexByte(key, '.')+1:]), "-", "_")
-	for key != "" {
+	for more := true; more; _, key, more = strings.Cut(key, "_") {
 		if knownSettings[key] {
 			return true
 		}
-		i := strings.IndexByte(key, '_')
-		if i < 0 {
-			return false
-		}
-		key = key[i+1:]
 	}
 	return false
 }

@@ -230,12 +230,8 @@ func (f *Follower) member(root, path string, e fs.DirEntry, s *Sight) {
 
 // moved reports whether a file is a log that is or was followed, under a new name.
 func (f *Follower) moved(path string, info fs.FileInfo) bool {
-	for _, l := range f.order {
-		if l.info != nil && os.SameFile(l.info, info) && l.read.matches(path) {
-			return true
-		}
-	}
-	return slices.ContainsFunc(f.finished, func(c position) bool { return os.SameFile(c.info, info) && c.matches(path) })
+	return slices.ContainsFunc(f.order, func(l *Log) bool { return l.info != nil && os.SameFile(l.info, info) && l.read.matches(path) }) ||
+		slices.ContainsFunc(f.finished, func(c position) bool { return os.SameFile(c.info, info) && c.matches(path) })
 }
 
 // copied reports whether a file is a copy that log rotation made: its name extends the log's, and it contains what

@@ -2,6 +2,7 @@ package traceback
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"oomscan/parser/ascii"
@@ -228,12 +229,7 @@ func isCamel(name []byte) bool {
 // isBar reports whether a line contains a progress bar of tqdm or rich.
 func isBar(body []byte) bool {
 	body = head(body)
-	for _, s := range []string{"%|", "it/s]", "it/s,", "s/it]", "s/it,", "█", "━━", "?it/s"} {
-		if bytes.Contains(body, []byte(s)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{"%|", "it/s]", "it/s,", "s/it]", "s/it,", "█", "━━", "?it/s"}, func(s string) bool { return bytes.Contains(body, []byte(s)) })
 }
 
 // afterBar returns the exception after a progress bar without a line end.

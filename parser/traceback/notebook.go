@@ -2,6 +2,7 @@ package traceback
 
 import (
 	"bytes"
+	"slices"
 
 	"oomscan/parser/ascii"
 )
@@ -87,12 +88,8 @@ func unlinked(b []byte) []byte {
 
 // isSourceName reports whether a frame of IPython 7 begins with a file or a cell.
 func isSourceName(b []byte) bool {
-	for _, s := range []string{".py", ".pyx", ".pxi", ".pyc"} {
-		if bytes.HasSuffix(b, []byte(s)) {
-			return true
-		}
-	}
-	return bytes.HasPrefix(b, []byte("<ipython-input-")) && bytes.HasSuffix(b, []byte(">")) || bytes.HasPrefix(b, []byte("<command-"))
+	return slices.ContainsFunc([]string{".py", ".pyx", ".pxi", ".pyc"}, func(s string) bool { return bytes.HasSuffix(b, []byte(s)) }) ||
+		bytes.HasPrefix(b, []byte("<ipython-input-")) && bytes.HasSuffix(b, []byte(">")) || bytes.HasPrefix(b, []byte("<command-"))
 }
 
 // notebookCode reads a quoted source line: `    63     loss = f(x)`, `---> 64     loss.backward()`.
