@@ -159,10 +159,7 @@ func stackText(in *classifier.Incident) []string {
 
 // phaseOf returns the phase whose levers help.
 func phaseOf(ctx *Context) string {
-	phase := ctx.incident.Phase
-	if phase == "" {
-		phase = "unknown"
-	}
+	phase := cmp.Or(ctx.incident.Phase, "unknown")
 	if k := ctx.incident.Kind; k == parser.NCCLOOM || k == parser.NCCLFailure {
 		return "nccl" // whatever surrounds it, the levers are those of the collective library
 	}

@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -217,10 +218,7 @@ func chunkTooSmall(ctx *Context, changes []change) bool {
 		return false
 	}
 	return slices.ContainsFunc(changes, func(c change) bool {
-		from := c.From
-		if from == nil {
-			from = &c.parameter.Default
-		}
+		from := cmp.Or(c.From, &c.parameter.Default)
 		if c.To == nil {
 			return false
 		}

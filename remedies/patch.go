@@ -78,7 +78,6 @@ func block(syntax string, changes []Change) string {
 	for i := range changes {
 		parts[i] = changes[i].Snippet
 	}
-	sep := "\n"
 	if syntax == "hydra" || syntax == "flag" {
 		slices.SortStableFunc(parts, func(a, b string) int { return comment(a) - comment(b) })
 		n := slices.IndexFunc(parts, func(p string) bool { return comment(p) > 0 })
@@ -87,7 +86,7 @@ func block(syntax string, changes []Change) string {
 		}
 		return strings.Join(slices.DeleteFunc([]string{strings.Join(parts[:n], " \\\n"), strings.Join(parts[n:], "\n")}, func(p string) bool { return p == "" }), "\n")
 	}
-	return strings.Join(parts, sep)
+	return strings.Join(parts, "\n")
 }
 
 // comment is 1 for a line that is not an argument but a flag to remove.

@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -252,10 +253,7 @@ const leastOnNode = 1 << 30
 func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []string {
 	var out []string
 	if n := timesAsMany(changes); n > 1 && lever == "micro-batch" && ctx.phase != "rollout" {
-		passes := map[string]string{"logprob": "log-prob passes"}[ctx.phase]
-		if passes == "" {
-			passes = "passes"
-		}
+		passes := cmp.Or(map[string]string{"logprob": "log-prob passes"}[ctx.phase], "passes")
 		out = append(out, sentence(asMany(n)+" as many "+passes))
 		if p := programOf(ctx.run); !p.Is(classifier.Engine) && !ctx.work.untrained() {
 			out = append(out, sameResults(ctx, n))
