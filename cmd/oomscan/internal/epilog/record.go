@@ -21,16 +21,9 @@ const maxName = 1024
 // For an array's own id, scontrol prints all its tasks.
 func jobRecord(out string, job, uid uint32) (record, bool) {
 	id := strconv.FormatUint(uint64(job), 10)
-	begin := "JobId=" + id + " "
-	if !strings.HasPrefix(out, begin) {
-		i := strings.Index(out, "\n"+begin)
-		if i < 0 {
-			return record{}, false
-		}
-		out = out[i+1:]
-	}
-	head, rest, ok := strings.Cut(out[len(begin):], "JobName=")
-	if !ok || strings.Contains(head, "\n") {
+	_, rest, found := strings.Cut("\n"+out, "\nJobId="+id+" ")
+	head, rest, ok := strings.Cut(rest, "JobName=")
+	if !found || !ok || strings.Contains(head, "\n") {
 		return record{}, false
 	}
 	var r record
