@@ -100,10 +100,7 @@ const maxResources = 8
 func mergeDuplicate(out []*event, e *event) bool {
 	for i := len(out) - 1; i >= 0 && i >= len(out)-64; i-- {
 		o := out[i]
-		if o.At.Line != e.At.Line || o.Kind != e.Kind || o.Role != e.Role {
-			continue
-		}
-		if o.Pattern != e.Pattern && o.fields["pid"] != e.fields["pid"] {
+		if o.At.Line != e.At.Line || o.Kind != e.Kind || o.Role != e.Role || o.Pattern != e.Pattern && o.fields["pid"] != e.fields["pid"] {
 			continue
 		}
 		complete(o.fields, e.fields)

@@ -206,9 +206,8 @@ func pending(at *location) (Verdict, bool) {
 // common filters calls of plain Python that share a name with a remote method.
 func common(receiver, name string) bool {
 	switch name {
-	case "init", "setup", "load", "save", "resume", "release", "__init__", "sleep", "forward":
-		return true
-	case "get", "wait", "put", "remote":
+	case "init", "setup", "load", "save", "resume", "release", "__init__", "sleep", "forward",
+		"get", "wait", "put", "remote":
 		return true
 	}
 	return receiver == "ray" || receiver == "np" || receiver == "torch" || receiver == "json" || receiver == "time"

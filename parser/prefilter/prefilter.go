@@ -181,10 +181,7 @@ func (s *searcher) line(text []byte, base int64, pos int) (end int, ok bool) {
 		raw, end = lineAround(wide, int(base+int64(pos)-wideBase))
 		end += int(wideBase - base)
 	}
-	if raw == nil || len(raw) > s.maxLine {
-		return 0, false
-	}
-	if envelope.IsCutBySrun(raw) {
+	if raw == nil || len(raw) > s.maxLine || envelope.IsCutBySrun(raw) {
 		return 0, false
 	}
 	ok = true

@@ -52,10 +52,7 @@ func (r *Reader) pairs(text []byte) bool {
 	}
 	words := len(strings.Fields(outside))
 	mainly := len(found) >= 2 && words <= 2*len(found)+2 && !hasWord(low, []string{"error", "exception", "failed"})
-	if known == 0 && !(mainly && words <= len(found)+1) {
-		return false
-	}
-	if len(found) < 4 && advice(low) {
+	if known == 0 && !(mainly && words <= len(found)+1) || len(found) < 4 && advice(low) {
 		return false
 	}
 	for _, p := range found {

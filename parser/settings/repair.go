@@ -17,9 +17,7 @@ func (d *literal) fits(s []byte) bool {
 		n := nameEnd(s)
 		object := n > 0 && n < len(s) && s[n] == '('
 		return strings.IndexByte(`'"{[(-<`, c) >= 0 || ascii.IsDigit(c) || isSwitch(string(s[:n])) || object || s[len(s)-1] == ','
-	case d.hasKey && len(d.val) == 0:
-		return true
-	case c == ',':
+	case d.hasKey && len(d.val) == 0, c == ',':
 		return true
 	case c == '\'' || c == '"':
 		n := stringEnd(s)

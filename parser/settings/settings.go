@@ -111,10 +111,8 @@ func (r *Reader) read(line int, text []byte) {
 	if r.open != nil && endsEnvironment(text) {
 		r.finish()
 	}
-	if r.open != nil {
-		if r.advance(text) {
-			return
-		}
+	if r.open != nil && r.advance(text) {
+		return
 	}
 	if len(text) > 0 && Worth(text) {
 		r.scan(text)
