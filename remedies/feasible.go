@@ -219,10 +219,7 @@ func cardCapacity(ctx *Context) (total int64, by string, ok bool) {
 // quantized reports whether the weights may have fewer than two bytes.
 func quantized(ctx *Context) bool {
 	name := strings.ToLower(ctx.run.Model.Name)
-	if quantizedByName(ctx, &memory.Setup{}) {
-		return true
-	}
-	if slices.ContainsFunc([]string{"bnb", "w4a", "w8a", "nvfp4", "gguf", "gpt-oss"}, func(w string) bool { return strings.Contains(name, w) }) {
+	if quantizedByName(ctx, &memory.Setup{}) || containsAny(name, []string{"bnb", "w4a", "w8a", "nvfp4", "gguf", "gpt-oss"}) {
 		return true
 	}
 	if ctx.stackContains(8, "dequantize_4bit", "matmul_4bit", "bnb.matmul") || ctx.passesThrough("/bitsandbytes/nn/", "/auto_gptq/", "/gptqmodel/", "/awq/", "/hqq/", "/compressed_tensors/", "/quantization/fp8", "/quantization/awq", "/quantization/gptq", "/quantization/modelopt", "/quantization/mxfp4") || quantizesNow(ctx, "").truth == yes {

@@ -176,10 +176,7 @@ func matchingLists(ctx *Context, g *Guide) []choice {
 	var byKind, byPhase []choice
 	for i := range g.Lists {
 		l := &g.Lists[i]
-		if l.General || !slices.Contains(l.Resources, ctx.resource) {
-			continue
-		}
-		if len(l.Phases) > 0 && !slices.Contains(l.Phases, ctx.phase) {
+		if l.General || !slices.Contains(l.Resources, ctx.resource) || len(l.Phases) > 0 && !slices.Contains(l.Phases, ctx.phase) {
 			continue
 		}
 		if _, bad := ctx.denied(l.When); bad {

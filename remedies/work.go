@@ -139,9 +139,8 @@ func ofTraining(ctx *Context, topic string, changes []change) string {
 	all := made(changes)
 	l := leverOf(topic, all)
 	switch {
-	case l != nil && l.trains && (w.only || l.id == "recompute" || l.id == "fused-loss"):
-		return w.why
-	case w.only && slices.ContainsFunc(all, func(c Change) bool { return trainKey().MatchString(c.Key) }):
+	case l != nil && l.trains && (w.only || l.id == "recompute" || l.id == "fused-loss"),
+		w.only && slices.ContainsFunc(all, func(c Change) bool { return trainKey().MatchString(c.Key) }):
 		return w.why
 	case l != nil && (l.id == "length" || l.id == "small-optimizer") && ctx.is("joined_evaluation"):
 		return ctx.holds("joined_evaluation").why

@@ -141,10 +141,7 @@ func readsCheckpoint(in *Input) string {
 
 // LoadsCheckpoint reports that tensors loaded from a checkpoint may be what no longer fits on the card.
 func LoadsCheckpoint(in *Input) string {
-	if (listedTwice(in) != "" || alike(in) != "") && in.gpu() {
-		return readsCheckpoint(in)
-	}
-	if ontoFirstCard(in) != "" {
+	if (listedTwice(in) != "" || alike(in) != "") && in.gpu() || ontoFirstCard(in) != "" {
 		return readsCheckpoint(in)
 	}
 	if !in.gpu() || foreignHolder(in) != "" || ListedHolder(in) != "" || outsideOfPyTorch(in) != "" {

@@ -87,9 +87,7 @@ func (s *Setup) share() Opt[float64] {
 		return Some(0.5)
 	case s.Framework == TRL:
 		return Some(0.3)
-	case s.Framework == AReaL:
-		return Some(0.9)
-	case s.Engine == VLLM && before(s.EngineVersion, 0, 20):
+	case s.Framework == AReaL, s.Engine == VLLM && before(s.EngineVersion, 0, 20):
 		return Some(0.9)
 	case s.Engine == VLLM && s.EngineVersion != "":
 		return Some(0.92)
