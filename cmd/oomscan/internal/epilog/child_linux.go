@@ -143,10 +143,8 @@ func (w *worker) run() {
 	}
 	rep := w.scan.report(w.Version)
 	list := findings(&rep, true)
-	if w.Reporter || w.Config.AllNodes {
-		if w.readNearby(f, patterns, list) {
-			rep = w.scan.report(w.Version)
-		}
+	if (w.Reporter || w.Config.AllNodes) && w.readNearby(f, patterns, list) {
+		rep = w.scan.report(w.Version)
 	}
 	w.answer.Troubles = append(w.answer.Troubles, f.problems...)
 	w.answer.Findings = findings(&rep, w.Config.Suspects)

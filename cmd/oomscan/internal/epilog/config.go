@@ -123,10 +123,7 @@ func (c *Config) check() error {
 		return fmt.Errorf("%s: %q is none of %s", key, value, strings.Join(words, ", "))
 	}
 	place := func(key, value string, words ...string) error {
-		if filepath.IsAbs(value) && path.Clean(value) == value {
-			return nil
-		}
-		if slices.Contains(words, value) {
+		if filepath.IsAbs(value) && path.Clean(value) == value || slices.Contains(words, value) {
 			return nil
 		}
 		return fmt.Errorf("%s: %q is neither an absolute path nor %s", key, value, strings.Join(words, " or "))
