@@ -104,6 +104,7 @@ func (d *document) report(r *Report) {
 // incidents is never in memory as a whole. After an error it writes nothing more.
 type document struct {
 	out    *bufio.Writer
+	enc    *encoder
 	indent string // of the fields
 	comma  string // in front of the next field
 	lead   string // in front of the next element
@@ -111,7 +112,7 @@ type document struct {
 }
 
 func newDocument(w io.Writer) *document {
-	return &document{out: bufio.NewWriterSize(w, 32<<10), indent: "\n  ", comma: "{"}
+	return &document{out: bufio.NewWriterSize(w, 32<<10), enc: newEncoder(), indent: "\n  ", comma: "{"}
 }
 
 func (d *document) field(name string, v any) {
@@ -136,7 +137,7 @@ func (d *document) element(v any) {
 func (d *document) object() *document {
 	d.write(d.lead)
 	d.lead = "," + d.indent + "  "
-	return &document{out: d.out, indent: d.indent + "    ", comma: "{", err: d.err}
+	return &document{out: d.out, enc: d.enc, indent: d.indent + "    ", comma: "{", err: d.err}
 }
 
 func (d *document) endList() {
@@ -170,7 +171,7 @@ func (d *document) key(name string) {
 func (d *document) value(v any, indent string) {
 	if d.err == nil {
 		var text []byte
-		if text, d.err = encode(v, indent[1:], "  "); d.err == nil {
+		if text, d.err = d.enc.encode(v, indent[1:], "  "); d.err == nil {
 			_, d.err = d.out.Write(text)
 		}
 	}
@@ -182,15 +183,26 @@ func (d *document) write(s string) {
 	}
 }
 
+// encoder encodes values in memory that it uses again.
+type encoder struct {
+	buf bytes.Buffer
+	enc *json.Encoder
+}
+
+func newEncoder() *encoder {
+	e := new(encoder)
+	e.enc = json.NewEncoder(&e.buf)
+	e.enc.SetEscapeHTML(false)
+	return e
+}
+
 // encode is v as JSON without a line end, indented by steps of indent. All lines but the first begin with the prefix.
-// Codes that control a terminal are escaped, also those that JSON permits.
-func encode(v any, prefix, indent string) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent(prefix, indent)
-	err := enc.Encode(v)
-	text := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+// Codes that control a terminal are escaped, also those that JSON permits. The text is valid until the next call.
+func (e *encoder) encode(v any, prefix, indent string) ([]byte, error) {
+	e.buf.Reset()
+	e.enc.SetIndent(prefix, indent)
+	err := e.enc.Encode(v)
+	text := bytes.TrimSuffix(e.buf.Bytes(), []byte("\n"))
 	if isASCII := !slices.ContainsFunc(text, func(c byte) bool { return c >= 0x7f }); isASCII || !bytes.ContainsFunc(text, isCode) {
 		return text, err
 	}
@@ -207,7 +219,7 @@ func encode(v any, prefix, indent string) ([]byte, error) {
 
 // writeJSON writes v and a line end. Without an indent it is one line.
 func writeJSON(w io.Writer, v any, indent string) error {
-	text, err := encode(v, "", indent)
+	text, err := newEncoder().encode(v, "", indent)
 	if err == nil {
 		_, err = w.Write(append(text, '\n'))
 	}

@@ -14,7 +14,7 @@ func TestJSONEscapesWhatControlsATerminal(t *testing.T) {
 	t.Parallel()
 	const text = "a\x1b[2J\x7f\u009b1m\u202egnp\u2066\u2069\u200f\u061c ß 漢 <&>"
 	for _, indent := range []string{"", "  "} {
-		out, err := encode(map[string]string{"x": text}, "", indent)
+		out, err := newEncoder().encode(map[string]string{"x": text}, "", indent)
 		require.NoError(t, err)
 		assert.False(t, bytes.ContainsFunc(out, isCode), "%q", out)
 		assert.Contains(t, string(out), "ß 漢 <&>")
@@ -29,7 +29,7 @@ func FuzzEncode(f *testing.F) {
 	f.Add("a\u009b\u202e\\u0000\"")
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "?")
-		out, err := encode(text, "", "")
+		out, err := newEncoder().encode(text, "", "")
 		require.NoError(t, err)
 		assert.False(t, bytes.ContainsFunc(out, isCode), "%q", out)
 		var back string
