@@ -278,7 +278,9 @@ func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Obs
 		data = source.SkipHoles(f)
 	}
 	if size >= minParts && data == nil {
-		debug.SetGCPercent(longGCPercent)
+		if size >= bigFile {
+			debug.SetGCPercent(longGCPercent)
+		}
 		in := interruptibleAt{io.NewSectionReader(f, from, size), j.streams.Interrupt, m}
 		st, err = stream.ReadFile(name, in, size, workers, add, options...)
 	} else {
