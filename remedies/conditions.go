@@ -68,6 +68,9 @@ func stated(is bool, yes, no string) verdict {
 	return verdict{truthOf(false), no}
 }
 
+// usuallyAsked is about how many conditions are asked for one incident, so that the map of their verdicts need not grow.
+const usuallyAsked = 256
+
 // holds evaluates one condition, once. A condition that does not parse is unknown: the check of the guides reports it.
 func (ctx *Context) holds(text string) verdict {
 	if v, asked := ctx.held[text]; asked {

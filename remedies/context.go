@@ -88,7 +88,7 @@ func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	ctx.stack = stackText(in)
 	ctx.phase = phaseOf(ctx)
 	ctx.model = modelOf(ctx)
-	ctx.held = map[string]verdict{}
+	ctx.held = make(map[string]verdict, usuallyAsked)
 	ctx.work = workOf(ctx)
 	ctx.limit = tokenLimit(ctx)
 	ctx.request = explainRequest(ctx)

@@ -21,7 +21,7 @@ func currentValue(ctx *Context, names *naming, p *Parameter) current {
 	if p.Surface == "words" && p.Next == "" {
 		return current{key: p.Key, syntax: p.Surface} // what no setting holds
 	}
-	best, by := bestName(ctx, names, p)
+	best, by := bestName(ctx, p)
 	onlyRead := by != nil && by.Read
 	if best.rank > 0 && p.Next == "slot_context" {
 		best.value.Value = perSlot(ctx, best.value.Value)
@@ -58,8 +58,8 @@ func currentValue(ctx *Context, names *naming, p *Parameter) current {
 }
 
 // bestName finds the log's setting that matches one of a parameter's names best. The spelling is nil for the current name.
-func bestName(ctx *Context, names *naming, p *Parameter) (best setting, by *Spelling) {
-	alone := names.lastWords[lastWord(p.Key)] <= 1 // a bare key can only mean this parameter
+func bestName(ctx *Context, p *Parameter) (best setting, by *Spelling) {
+	alone := !p.namesake // a bare key can only mean this parameter
 	best, _ = ctx.settings.find(p.Key, alone)
 	for i := range p.Spellings {
 		if f, ok := ctx.settings.find(p.Spellings[i].Key, alone); ok && (f.rank > best.rank || isNone(best.value.Value) && !isNone(f.value.Value)) {

@@ -97,8 +97,8 @@ func (f *engineForm) write(ctx *Context, c change) (change, bool) {
 func (c change) renamed(ctx *Context) (change, bool) {
 	if now, ok := ctx.settings.find(c.Key, false); ok && c.From == nil && !isNone(now.value.Value) {
 		p := *c.parameter
-		p.Key, p.Surface, p.Spellings = c.Key, c.Syntax, nil
-		c, ok = proposeChange(ctx, &naming{lastWords: map[string]int{}}, &p)
+		p.Key, p.Surface, p.Spellings, p.namesake = c.Key, c.Syntax, nil, false
+		c, ok = proposeChange(ctx, &naming{}, &p)
 		return c, ok
 	}
 	if c.To != nil && c.Snippet != "" {
@@ -168,7 +168,7 @@ func asNamedConfig(ctx *Context, changes []change) []change {
 	default:
 		return changes
 	}
-	c, _ := proposeChange(ctx, &naming{lastWords: map[string]int{}}, &p)
+	c, _ := proposeChange(ctx, &naming{}, &p)
 	return []change{c}
 }
 

@@ -111,6 +111,7 @@ type Parameter struct {
 	Plus      bool       `yaml:"plus"`  // Hydra: not in the schema, so an override needs a plus sign
 	Source    string     `yaml:"source"`
 	Seen      string     `yaml:"seen"` // versions that spell it so, where the guide's own do not all
+	namesake  bool       // another parameter of the guide ends in the same word
 }
 
 // Spelling is another name of a parameter.
@@ -199,6 +200,9 @@ func decodeYAML(name string, text []byte, to any) error {
 		if d.Decode(&yaml.Node{}) == nil {
 			return fmt.Errorf("%s: more than one document", name)
 		}
+		if g, ok := to.(*Guide); ok {
+			g.findNamesakes()
+		}
 		return nil
 	}
 	line, what := "1", strings.TrimPrefix(err.Error(), "yaml: ")
@@ -207,6 +211,27 @@ func decodeYAML(name string, text []byte, to any) error {
 	}
 	what, _, _ = strings.Cut(what, "\n") // the first of several mistakes
 	return fmt.Errorf("%s:%s: %s", name, line, unknownField.ReplaceAllString(what, `unknown field "$1"`))
+}
+
+// findNamesakes marks the parameters whose names end in the same word as another one's.
+func (g *Guide) findNamesakes() {
+	keys := map[string]string{}
+	others := map[string]bool{} // words at the end of several keys
+	for _, it := range g.Items {
+		for _, p := range it.Parameters {
+			last := lastWord(p.Key)
+			if first, ok := keys[last]; ok && first != p.Key {
+				others[last] = true
+			}
+			keys[last] = p.Key
+		}
+	}
+	for _, it := range g.Items {
+		for i := range it.Parameters {
+			p := &it.Parameters[i]
+			p.namesake = others[lastWord(p.Key)]
+		}
+	}
 }
 
 // lineOf returns the 1-based line of the first occurrence of a text, or 1 if there is none.

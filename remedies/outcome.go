@@ -83,7 +83,7 @@ func outcomeOf(ctx *Context, changes []Change) outcome {
 	next := ctx.with(changes)
 	out := outcome{after: &next.setup}
 	out.request(ctx, next, changes)
-	if out.asks == nil && reflect.DeepEqual(ctx.setup, next.setup) {
+	if out.asks == nil && reflect.DeepEqual(&ctx.setup, &next.setup) {
 		return out
 	}
 	out.modelled, out.shrinks = true, mayShrink(ctx, changes)

@@ -26,27 +26,21 @@ type change struct {
 
 // naming is the match of a guide's names of parameters with those of the log.
 type naming struct {
-	era       string         // the versions whose names the log uses, as the guide writes them; empty if unknown
-	lastWords map[string]int // how many parameters of the guide end in the same word
-	defaults  bool           // what the run does not set is as the guide's program has it by default
-	own       bool           // the guide is that of the run's program
-	flags     bool           // the run writes as flags what the guide writes in YAML
-	path      string         // the run writes in YAML, below this, what the guide writes as flags
+	era      string // the versions whose names the log uses, as the guide writes them; empty if unknown
+	defaults bool   // what the run does not set is as the guide's program has it by default
+	own      bool   // the guide is that of the run's program
+	flags    bool   // the run writes as flags what the guide writes in YAML
+	path     string // the run writes in YAML, below this, what the guide writes as flags
 }
 
 func namingOf(ctx *Context, g *Guide) *naming {
 	p := programOf(ctx.run)
-	n := &naming{lastWords: make(map[string]int, 2*len(g.Items)), defaults: p.Guide == g.ID && (p.Is(classifier.Engine) || p.NoTorch) || g.ID == "jax", own: p.Guide == g.ID}
+	n := &naming{defaults: p.Guide == g.ID && (p.Is(classifier.Engine) || p.NoTorch) || g.ID == "jax", own: p.Guide == g.ID}
 	mixed, asFlags, inYAML := false, 0, 0
 	paths := map[string]int{}
-	seen := make(map[string]bool, 2*len(g.Items))
 	for i := range g.Items {
 		for j := range g.Items[i].Parameters {
 			p := &g.Items[i].Parameters[j]
-			if !seen[p.Key] {
-				seen[p.Key] = true
-				n.lastWords[lastWord(p.Key)]++
-			}
 			f, ok := ctx.settings.find(p.Key, true)
 			switch {
 			case !ok:
