@@ -185,8 +185,9 @@ func (d *document) write(s string) {
 
 // encoder encodes values in memory that it uses again.
 type encoder struct {
-	buf bytes.Buffer
-	enc *json.Encoder
+	buf      bytes.Buffer
+	enc      *json.Encoder
+	indented []byte
 }
 
 func newEncoder() *encoder {
@@ -200,9 +201,12 @@ func newEncoder() *encoder {
 // Codes that control a terminal are escaped, also those that JSON permits. The text is valid until the next call.
 func (e *encoder) encode(v any, prefix, indent string) ([]byte, error) {
 	e.buf.Reset()
-	e.enc.SetIndent(prefix, indent)
 	err := e.enc.Encode(v)
 	text := bytes.TrimSuffix(e.buf.Bytes(), []byte("\n"))
+	if indent != "" {
+		e.indented = appendIndented(e.indented[:0], text, "\n"+prefix, indent)
+		text = e.indented
+	}
 	if isASCII := !slices.ContainsFunc(text, func(c byte) bool { return c >= 0x7f }); isASCII || !bytes.ContainsFunc(text, isCode) {
 		return text, err
 	}
@@ -215,6 +219,45 @@ func (e *encoder) encode(v any, prefix, indent string) ([]byte, error) {
 		}
 	}
 	return out, err
+}
+
+// appendIndented appends what [json.Indent] makes of a text without blanks that is valid JSON. It is several times as fast, because it
+// checks nothing. newline begins each line.
+func appendIndented(to, text []byte, newline, indent string) []byte {
+	depth := 0
+	begin := func() {
+		to = append(to, newline...)
+		for range depth {
+			to = append(to, indent...)
+		}
+	}
+	for i := 0; i < len(text); i++ {
+		c := text[i]
+		switch {
+		case c == '"':
+			from := i
+			for i++; text[i] != '"'; i++ {
+				if text[i] == '\\' {
+					i++
+				}
+			}
+			to = append(to, text[from:i]...)
+		case (c == '}' || c == ']') && text[i-1] != '{' && text[i-1] != '[':
+			depth--
+			begin()
+		}
+		to = append(to, text[i])
+		switch {
+		case c == ':':
+			to = append(to, ' ')
+		case c == ',':
+			begin()
+		case (c == '{' || c == '[') && text[i+1] != '}' && text[i+1] != ']':
+			depth++
+			begin()
+		}
+	}
+	return to
 }
 
 // writeJSON writes v and a line end. Without an indent it is one line.
