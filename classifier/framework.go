@@ -378,8 +378,8 @@ func IDs(roles Role) []string {
 
 // FrameworkByID returns the framework or application with an id, or the zero Program.
 func FrameworkByID(id string) Program {
-	if is(id, Framework) || is(id, Application) {
-		return programs[place(id)]
+	if i := place(id); i >= 0 && (programs[i].Is(Framework) || programs[i].Is(Application)) {
+		return programs[i]
 	}
 	return Program{}
 }
