@@ -20,10 +20,7 @@ func setupOf(ctx *Context) memory.Setup {
 	batchOf(ctx, &s)
 	figuresOf(ctx, &s)
 	residents(ctx, &s)
-	names := dialectsOf(ctx, s.Trainer)
-	for i := range setupRows {
-		setupRows[i].read(ctx, &s, names)
-	}
+	readRows(ctx, &s, dialectsOf(ctx, s.Trainer))
 	if strings.EqualFold(ctx.run.Model.TrainedDType, "float32") && !s.WeightBytes.Known && !trainsAdapters(ctx) {
 		s.WeightBytes = memory.Some(4.0)
 	}

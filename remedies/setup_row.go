@@ -1,7 +1,9 @@
 package remedies
 
 import (
+	"slices"
 	"strings"
+	"sync"
 
 	"oomscan/remedies/memory"
 )
@@ -14,23 +16,53 @@ type setupRow struct {
 	keys   map[string]string // names, each with the default where that is documented, separated by spaces
 }
 
-func (r *setupRow) read(ctx *Context, s *memory.Setup, names []string) {
-	for _, name := range names {
-		for key := range strings.FieldsSeq(r.keys[name]) {
-			key, fallback, _ := strings.Cut(key, "=")
-			f, ok := ctx.settings.find(key, true)
-			value := fallback
-			if ok {
-				value = f.value.Value
+// setupKey is one name of a row's setting, with its default or "".
+type setupKey struct{ name, fallback string }
+
+// setupKeys has the names of all rows by dialect, each list in the order of the rows.
+var setupKeys = sync.OnceValue(func() map[string][][]setupKey {
+	out := map[string][][]setupKey{}
+	for i := range setupRows {
+		for dialect, text := range setupRows[i].keys {
+			if out[dialect] == nil {
+				out[dialect] = make([][]setupKey, len(setupRows))
 			}
-			if isNone(value) {
-				value = "none"
-			}
-			if (ok || fallback != "") && r.accept(s, value) {
-				return
+			for key := range strings.FieldsSeq(text) {
+				name, fallback, _ := strings.Cut(key, "=")
+				out[dialect][i] = append(out[dialect][i], setupKey{name, fallback})
 			}
 		}
 	}
+	return out
+})
+
+// readRows reads all rows in some dialects, the first of them before the others.
+func readRows(ctx *Context, s *memory.Setup, dialects []string) {
+	var keys [][][]setupKey
+	for _, d := range dialects {
+		if k := setupKeys()[d]; k != nil {
+			keys = append(keys, k)
+		}
+	}
+	for i := range setupRows {
+		for _, k := range keys {
+			if slices.ContainsFunc(k[i], func(k setupKey) bool { return setupRows[i].read(ctx, s, k) }) {
+				break
+			}
+		}
+	}
+}
+
+func (r *setupRow) read(ctx *Context, s *memory.Setup, key setupKey) bool {
+	f, ok := ctx.settings.find(key.name, true)
+	value := key.fallback
+	if ok {
+		value = f.value.Value
+	}
+	if isNone(value) {
+		value = "none"
+	}
+	return (ok || key.fallback != "") && r.accept(s, value)
 }
 
 // count reads a whole number of at least 1.
