@@ -3,6 +3,7 @@ package remedies
 import (
 	"slices"
 	"strings"
+	"sync"
 )
 
 // lever is a kind of change, independent of programs' names for it.
@@ -378,15 +379,24 @@ func leversFor(ctx *Context, cause string) []string {
 // ofTrainers lists causes that engines share. After a trainer's failure, the engine's settings do not help.
 var ofTrainers = []string{"states_too_big", "wrong_dtype", "not_sharded"}
 
+// leverOfTopic has the first lever of each topic.
+var leverOfTopic = sync.OnceValue(func() map[string]*lever {
+	out := map[string]*lever{}
+	for i := range slices.Backward(levers) {
+		for _, topic := range levers[i].topics {
+			out[topic] = &levers[i]
+		}
+	}
+	return out
+})
+
 // leverOf returns the lever that an item pulls, or nil.
 func leverOf(topic string, changes []Change) *lever {
-	for i := range levers {
-		if topic != "" && slices.Contains(levers[i].topics, topic) {
-			if c := changes; len(c) > 0 && !levers[i].goes(&c[0]) {
-				return nil
-			}
-			return &levers[i]
+	if l := leverOfTopic()[topic]; l != nil {
+		if len(changes) > 0 && !l.goes(&changes[0]) {
+			return nil
 		}
+		return l
 	}
 	names := make([]string, len(changes))
 	for i := range changes {
