@@ -195,7 +195,9 @@ func (r *Reader) findFence(e *parser.Event) {
 	}
 	own, _, _ := bytes.Cut(r.buf[r.done:], newline)
 	text := r.buf[r.done-len(before) : r.done+len(own)]
-	if !hasFence(text) {
+	end := r.base + int64(r.done+len(own))
+	if fresh := max(0, len(text)-int(end-r.unfenced)); !hasFence(text[fresh:]) {
+		r.unfenced = end
 		return
 	}
 	f := fence{stream: e.Header.Stream, prose: r.prose}

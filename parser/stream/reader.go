@@ -45,6 +45,7 @@ type Reader struct {
 	source     bool             // and was source code
 	prose      prose            // or opened a document
 	fence      fence            // in which it failed, where a run prints blocks of text
+	unfenced   int64            // up to this offset, text before events was searched for blocks and had none
 	block      int              // the indent of a block that may quote the event that is read
 	lookedBack int64            // bytes before events that were searched for what quotes them
 	long       *envelope.Header // of the first segment of the long line that is being read; nil outside of one
