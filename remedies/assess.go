@@ -42,12 +42,13 @@ type assessment struct {
 // assess runs an item through the pipeline: its changes, their expected effect, and whether it applies.
 func assess(ctx *Context, c candidate) assessment {
 	changes := inProgramsWords(ctx, c.guide.ID, propose(ctx, c.names, c.item))
-	e := estimateOf(ctx, open(changes))
-	return combine(ctx, c, changes, e, check(ctx, c, changes, e))
+	left := open(changes)
+	e := estimateOf(ctx, left)
+	return combine(ctx, c, changes, left, e, check(ctx, c, changes, e))
 }
 
-// combine combines the results of the steps.
-func combine(ctx *Context, c candidate, changes []change, e estimate, d decision) assessment {
+// combine combines the results of the steps. What is left of the changes is still to be made.
+func combine(ctx *Context, c candidate, changes, left []change, e estimate, d decision) assessment {
 	it := c.item
 	a := assessment{own: c.own, supported: d.supported, doubtful: d.doubtful, topic: it.Topic, result: e.result, late: it.Effect == "diagnose" || it.LastResort, lastResort: it.LastResort}
 	_, a.movable = movable(changes)
@@ -57,7 +58,7 @@ func combine(ctx *Context, c candidate, changes []change, e estimate, d decision
 		a.Caution = it.Caution
 	}
 	noted := false // one setting's other name shows those of the rest
-	for _, ch := range open(changes) {
+	for _, ch := range left {
 		if ch.To != nil && ch.ComputedFrom == "" {
 			ch.ComputedFrom, e.how = e.how, ""
 		}

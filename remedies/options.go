@@ -399,7 +399,11 @@ func once(caution, costs string) (string, string) {
 	if caution == "" || costs == "" {
 		return caution, costs
 	}
-	switch said, costly := kindsOfCost(caution), kindsOfCost(costs); {
+	said := kindsOfCost(caution)
+	if said == 0 {
+		return caution, costs
+	}
+	switch costly := kindsOfCost(costs); {
 	case said&costly == 0:
 		return caution, costs
 	case said&^costly == 0 && generalCost().MatchString(caution):

@@ -50,6 +50,7 @@ func For(run *classifier.Run, in *classifier.Incident, own ...Guide) Checklist {
 	for i := 0; i < len(out.StartWith) && len(out.Patch) == 0; i++ { // proposals are alternatives: never two in one block
 		out.Patch = patchOf(items, out.StartWith[i:i+1])
 	}
+	out.Remedies = make([]Remedy, 0, len(items))
 	for i := range items {
 		out.Remedies = append(out.Remedies, items[i].Remedy)
 	}

@@ -49,8 +49,8 @@ func budgetModels(ctx *Context) (m memory.Model, others []memory.Model) {
 	if p := sizes.Parameters; p.Value > 0 {
 		return memory.Model{Parameters: p.Value, Vocab: sizes.Vocab.Value, Hidden: sizes.Hidden.Value}, nil
 	}
-	counted := ctx.is("one_gpu") || ctx.is("unsharded") || ctx.run.Backend == "deepspeed" // by ds_numel (transformers, trainer_pt_utils.py)
-	if n := ctx.run.Model.Trained; n != nil && *n >= mostAdapted && counted && !trainsAdapters(ctx) {
+	if n := ctx.run.Model.Trained; n != nil && *n >= mostAdapted && !trainsAdapters(ctx) &&
+		(ctx.is("one_gpu") || ctx.is("unsharded") || ctx.run.Backend == "deepspeed") { // counted by ds_numel (transformers, trainer_pt_utils.py)
 		return memory.Model{Parameters: *n}, nil
 	}
 	if near := memory.EstimatedModels(ctx.run.Model.Name); len(near) > 0 {
@@ -62,6 +62,11 @@ func budgetModels(ctx *Context) (m memory.Model, others []memory.Model) {
 // printedModel returns the model by the sizes in the log. It is complete if they are enough to compute the parameters of a
 // layer.
 func printedModel(ctx *Context) (m memory.Model, complete bool) {
+	_, printed := ctx.settings.find("tie_word_embeddings", true)
+	_, untied := ctx.settings.flag("untie_embeddings_and_output_weights")
+	if !printed && untied == unknown {
+		return memory.Model{}, false // the head is a tensor of its own, or not
+	}
 	config := map[string]any{}
 	for name, others := range configNames {
 		for _, key := range append([]string{name}, others...) {
@@ -80,11 +85,11 @@ func printedModel(ctx *Context) (m memory.Model, complete bool) {
 			break
 		}
 	}
-	if _, t := ctx.settings.flag("untie_embeddings_and_output_weights"); t != unknown {
-		config["tie_word_embeddings"] = t == no
+	if untied != unknown {
+		config["tie_word_embeddings"] = untied == no
 	}
 	if _, tied := config["tie_word_embeddings"]; !tied {
-		return memory.Model{}, false // the head is a tensor of its own, or not
+		return memory.Model{}, false
 	}
 	text, err := json.Marshal(config)
 	if err != nil {
