@@ -22,17 +22,18 @@ type Context struct {
 	resource string
 	settings *settings
 	model    *modelSizes
-	text     string               // the message and the evidence, in lower case
-	stack    []string             // functions and code of the failing stack, in lower case, the innermost last
-	work     work                 // what the failed process was doing
-	whole    bool                 // the log shows all settings of the run's command line
-	held     map[string]verdict   // of the conditions that were asked; nil until the model is known
-	limit    *memory.Limit        // of the tokens of a micro-batch in the failing phase; nil if no setting has one
-	request  []memory.Explanation // what the failed request can have been, the likeliest first
-	setup    memory.Setup         // the inputs of the run's budget
-	beyond   int64                // by how much the training states exceed the card, 0 if unknown
-	why      *cause.Input         // what the causes use; nil until the context is complete
-	given    *memory.Model        // the user's, which replaces the run's; nil if there is none
+	text     string                         // the message and the evidence, in lower case
+	stack    []string                       // functions and code of the failing stack, in lower case, the innermost last
+	work     work                           // what the failed process was doing
+	whole    bool                           // the log shows all settings of the run's command line
+	held     map[string]verdict             // of the conditions that were asked; nil until the model is known
+	limit    *memory.Limit                  // of the tokens of a micro-batch in the failing phase; nil if no setting has one
+	request  []memory.Explanation           // what the failed request can have been, the likeliest first
+	setup    memory.Setup                   // the inputs of the run's budget
+	worst    map[memory.Phase]memory.Budget // at the longest samples, of the phases that were asked
+	beyond   int64                          // by how much the training states exceed the card, 0 if unknown
+	why      *cause.Input                   // what the causes use; nil until the context is complete
+	given    *memory.Model                  // the user's, which replaces the run's; nil if there is none
 }
 
 // asOf returns the run with its settings at the failure: a later attempt in the same log may print others.
@@ -93,6 +94,7 @@ func newContext(run *classifier.Run, in *classifier.Incident) *Context {
 	ctx.limit = tokenLimit(ctx)
 	ctx.request = explainRequest(ctx)
 	ctx.setup = setupOf(ctx)
+	ctx.worst = map[memory.Phase]memory.Budget{}
 	return ctx
 }
 

@@ -48,13 +48,23 @@ func (ctx *Context) with(changes []Change) *Context {
 		changed[key] = classifier.Value{Value: *c.To}
 	}
 	out.settings = ctx.settings.with(changed)
-	out.held, out.why = map[string]verdict{}, nil
+	out.held, out.worst, out.why = map[string]verdict{}, map[memory.Phase]memory.Budget{}, nil
 	out.limit = tokenLimit(&out)
 	out.setup = setupOf(&out)
 	if t := out.setup.TokensNow; t.Known && ctx.limit != nil && out.limit != nil {
 		out.setup.TokensNow.Value = max(int64(math.Ceil(float64(t.Value)*tokenRatio(t.Value, ctx.limit, out.limit))), 1)
 	}
 	return &out
+}
+
+// worstBudget computes the budget of a phase at the longest samples, once.
+func (ctx *Context) worstBudget(phase memory.Phase) memory.Budget {
+	b, known := ctx.worst[phase]
+	if !known {
+		b = ctx.setup.WorstCase().Budget(phase)
+		ctx.worst[phase] = b
+	}
+	return b
 }
 
 // tokenRatio returns how the tokens of a micro-batch change with their limit. A micro-batch below a budget does not change.
@@ -283,13 +293,13 @@ func changedMost(was, is memory.Budget, on string) (how string) {
 // elsewhere compares all other phases and the other resource, at the longest samples: how much more they take, and whether
 // the failure would only move there.
 func (o *outcome) elsewhere(ctx *Context, failed []memory.Phase, on string) {
-	was, is := ctx.setup.WorstCase(), o.after.WorstCase()
+	is := o.after.WorstCase()
 	more := map[string]int64{}
 	for _, p := range memory.Phases {
 		if !runs(*o.after, p) {
 			continue
 		}
-		before, after := was.Budget(p), is.Budget(p)
+		before, after := ctx.worstBudget(p), is.Budget(p)
 		for _, res := range []string{memory.OnNode, memory.OnCard} {
 			if res == on && slices.Contains(failed, p) {
 				continue

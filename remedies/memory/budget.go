@@ -111,9 +111,12 @@ func (s Setup) Budget(phase Phase) Budget {
 	return out
 }
 
+// usualParts is about how many parts a budget has.
+const usualParts = 16
+
 // variant is the budget of one model at one stage.
 func (s Setup) variant(phase Phase) Budget {
-	e := &estimate{Setup: s, phase: phase}
+	e := &estimate{Setup: s, phase: phase, parts: make([]BudgetPart, 0, usualParts)}
 	if s.Trainer != "" {
 		e.states()
 		e.computation()

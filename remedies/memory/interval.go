@@ -3,7 +3,6 @@ package memory
 import (
 	"math"
 	"strconv"
-	"strings"
 
 	"oomscan/classifier"
 	"oomscan/parser/lazyre"
@@ -80,14 +79,14 @@ func (v Interval) count(unit int64) (low, high int64) {
 // Thousands prints a number with separators.
 func Thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)
-	var b strings.Builder
-	for i, c := range s {
+	out := make([]byte, 0, len(s)+len(s)/3)
+	for i := range len(s) {
 		if i > 0 && (len(s)-i)%3 == 0 && s[i-1] != '-' {
-			b.WriteByte(',')
+			out = append(out, ',')
 		}
-		b.WriteRune(c)
+		out = append(out, s[i])
 	}
-	return b.String()
+	return string(out)
 }
 
 // GiB formats bytes.
