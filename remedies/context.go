@@ -77,10 +77,18 @@ func withoutStoredType(run *classifier.Run) *classifier.Run {
 	return &out
 }
 
-// newContext gathers the facts. Each line reads only results of the lines before it.
+// newContext gathers the facts.
 func newContext(run *classifier.Run, in *classifier.Incident) *Context {
-	run = withoutStoredType(asOf(run, &in.Root))
-	ctx := &Context{run: run, incident: in, root: &in.Root, settings: newSettings(run.Config), resource: cmp.Or(in.Resource, in.Kind.Resource())}
+	return contextOf(run, in, newSettings(run.Config))
+}
+
+// contextOf is [newContext], given the settings that the run prints. Each line reads only results of the lines before it.
+func contextOf(run *classifier.Run, in *classifier.Incident, printed *settings) *Context {
+	then, s := withoutStoredType(asOf(run, &in.Root)), *printed
+	if then != run {
+		s = *newSettings(then.Config)
+	}
+	ctx := &Context{run: then, incident: in, root: &in.Root, settings: &s, resource: cmp.Or(in.Resource, in.Kind.Resource())}
 	ctx.settings.block = ctx.settings.blockOf(in.Root.Process)
 	ctx.run = withBackend(ctx)
 	ctx.text = evidenceText(in)

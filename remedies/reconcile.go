@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// Reconcile compares the answers for the incidents of one job, in order. A later attempt often runs with the fix for the first
+// reconcile compares the answers for the incidents of one job, in order. A later attempt often runs with the fix for the first
 // failure and fails for another reason. To undo that fix would lead back to the first failure, so it is no answer to the
 // second. The answer to the first states what followed.
-func Reconcile(lists []Checklist) {
+func reconcile(lists []Checklist) {
 	for j := range lists {
 		for i := range j {
 			before := lists[i].Proposals

@@ -29,7 +29,7 @@ func TestAnAttemptIsNotSentBackToTheFirstFailure(t *testing.T) {
 				{Proposals: []Proposal{tt.first}},
 				{Proposals: []Proposal{tt.second, other}, StartWith: []string{"off", "other"}, Patch: []Patch{{}}, Remedies: []Remedy{{ID: "off"}, {ID: "other"}}},
 			}
-			Reconcile(lists)
+			reconcile(lists)
 			second := lists[1]
 			if !tt.dropped {
 				assert.Len(t, second.Proposals, 2)

@@ -2,25 +2,43 @@ package remedies
 
 import (
 	"fmt"
+	"runtime"
 	"strings"
+	"sync"
 
 	"oomscan/classifier"
 	"oomscan/parser"
 	"oomscan/remedies/cause"
 )
 
-// For returns the checklist for an incident of a run: first the framework guide's list for its phase, then those of the engine
+// ForAll returns the checklist for each incident of a run: first the framework guide's list for its phase, then those of the engine
 // and of the other programs involved, then the guide's general list without repetitions. Every list keeps its order, and the
-// lists of the user's own guides come before the built-in ones. The result is empty if memory was not exhausted. It owns its
-// memory except for the guides' texts. Neither argument may change meanwhile; both may be nil.
-func For(run *classifier.Run, in *classifier.Incident, own ...Guide) Checklist {
-	if in == nil || in.Kind == parser.IllegalAccess || in.Kind == parser.ProcessExit {
+// lists of the user's own guides come before the built-in ones. It is empty if memory was not exhausted. Several are computed at a
+// time, and in the end each is compared with those before it. They own their memory except for the guides' texts. Neither the run
+// nor the incidents may change meanwhile.
+func ForAll(run *classifier.Run, incidents []classifier.Incident, own ...Guide) []Checklist {
+	lists := make([]Checklist, len(incidents))
+	printed := newSettings(run.Config)
+	var computing sync.WaitGroup
+	workers := runtime.GOMAXPROCS(0)
+	for w := range workers {
+		computing.Go(func() {
+			for i := w; i < len(lists); i += workers {
+				lists[i] = answer(run, &incidents[i], printed, own)
+			}
+		})
+	}
+	computing.Wait()
+	reconcile(lists)
+	return lists
+}
+
+// answer returns the checklist for one incident of a run with these settings.
+func answer(run *classifier.Run, in *classifier.Incident, printed *settings, own []Guide) Checklist {
+	if in.Kind == parser.IllegalAccess || in.Kind == parser.ProcessExit {
 		return Checklist{}
 	}
-	if run == nil {
-		run = &classifier.Run{}
-	}
-	ctx := newContext(run, in)
+	ctx := contextOf(run, in, printed)
 	b := budgetOf(ctx)
 	why := causeInput(ctx)
 	ctx.why = why

@@ -25,6 +25,11 @@ func run(framework string, pairs ...string) *classifier.Run {
 	return r
 }
 
+// For returns the checklist for one incident.
+func For(run *classifier.Run, in *classifier.Incident, own ...Guide) Checklist {
+	return ForAll(run, []classifier.Incident{*in}, own...)[0]
+}
+
 func gpuOOM(phase string) *classifier.Incident {
 	return &classifier.Incident{Kind: parser.GPUOOM, Resource: "gpu", Phase: phase, Verdict: classifier.Memory}
 }

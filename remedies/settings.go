@@ -38,9 +38,10 @@ type settings struct {
 }
 
 type entry struct {
-	key   string
-	plain string
-	value classifier.Value
+	key        string
+	plain      string
+	value      classifier.Value
+	evaluation bool // it is one of evaluations
 }
 
 func newSettings(config map[string]classifier.Value) *settings {
@@ -51,7 +52,7 @@ func newSettings(config map[string]classifier.Value) *settings {
 			continue // a model's defaults for pipelines: no setting of the run
 		}
 		last := lastWord(name)
-		s.byLast[last] = append(s.byLast[last], entry{key: k, plain: name, value: v})
+		s.byLast[last] = append(s.byLast[last], entry{key: k, plain: name, value: v, evaluation: ofEvaluation(name)})
 	}
 	for _, e := range s.byLast {
 		slices.SortFunc(e, byKey)
@@ -147,7 +148,7 @@ func (s *settings) find(name string, alone bool) (setting, bool) {
 	at := ""
 	for _, e := range s.named(name[strings.LastIndexByte(name, '.')+1:]) {
 		r := fit(name, e.plain, alone)
-		if r > 0 && ofEvaluation(e.plain) && !ofEvaluation(name) {
+		if r > 0 && e.evaluation && !ofEvaluation(name) {
 			continue
 		}
 		now, before := s.failed(e.plain), s.failed(at)
@@ -168,7 +169,7 @@ func (s *settings) ending(name string) (setting, bool) {
 			continue
 		}
 		for _, e := range s.named(last) {
-			if ofEvaluation(e.plain) || isNone(e.value.Value) {
+			if e.evaluation || isNone(e.value.Value) {
 				continue
 			}
 			n := len(rest) + depth(e.plain)

@@ -5,9 +5,7 @@ package report
 
 import (
 	"reflect"
-	"runtime"
 	"slices"
-	"sync"
 	"time"
 
 	"oomscan/classifier"
@@ -240,18 +238,7 @@ func New(version string, inputs []Input, res classifier.Result, guides ...remedi
 		r.Stats.Lines += in.Lines
 	}
 	r.Incidents = make([]Incident, len(res.Incidents))
-	lists := make([]remedies.Checklist, len(res.Incidents))
-	var computing sync.WaitGroup
-	workers := runtime.GOMAXPROCS(0)
-	for w := range workers {
-		computing.Go(func() {
-			for i := w; i < len(lists); i += workers {
-				lists[i] = remedies.For(&res.Run, &res.Incidents[i], guides...)
-			}
-		})
-	}
-	computing.Wait()
-	remedies.Reconcile(lists)
+	lists := remedies.ForAll(&res.Run, res.Incidents, guides...)
 	for i := range res.Incidents {
 		r.Incidents[i] = incident(&res.Run, &res.Incidents[i], &lists[i])
 	}
