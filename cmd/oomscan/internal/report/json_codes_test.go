@@ -24,16 +24,23 @@ func TestJSONEscapesWhatControlsATerminal(t *testing.T) {
 	}
 }
 
-// FuzzEncode writes any text as JSON and reads it again.
+// FuzzEncode writes any text as JSON, reads it again, and indents it as the standard library does.
 func FuzzEncode(f *testing.F) {
 	f.Add("a\u009b\u202e\\u0000\"")
+	f.Add(`{"[\\", : ]}`)
 	f.Fuzz(func(t *testing.T, text string) {
 		text = strings.ToValidUTF8(text, "?")
-		out, err := newEncoder().encode(text, "", "")
+		v := []any{text, map[string]any{text: []any{}, "a": map[string]any{}, "b": 1.5, "c": []any{nil, true}}}
+		out, err := newEncoder().encode(v, "", "")
 		require.NoError(t, err)
 		assert.False(t, bytes.ContainsFunc(out, isCode), "%q", out)
-		var back string
+		var back []any
 		require.NoError(t, json.Unmarshal(out, &back))
-		assert.Equal(t, text, back)
+		assert.Equal(t, text, back[0])
+		var want bytes.Buffer
+		require.NoError(t, json.Indent(&want, out, "  ", "\t"))
+		indented, err := newEncoder().encode(v, "  ", "\t")
+		require.NoError(t, err)
+		assert.Equal(t, want.String(), string(indented))
 	})
 }
