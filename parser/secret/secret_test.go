@@ -116,11 +116,12 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"COMET INFO: api key " + alnum, "https://conda.anaconda.org/t/x-" + hex40 + "/ch", "b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAEbm9uZQ",
 		"kernel: Killed process 7713 (hf_" + alnum[:12] + ") total-vm:1kB", "hf_" + alnum[:12], "tokens: [" + hex40[:20] + ", x]", "'--huawei-ak', 'SCPERBT96UCZIIOMYIBK'", "key: " + alnum[:35] + "/" + alnum[:7] + "=", "MII" + "EvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB" + alnum[:16], "aB3dE6gH/mK2mNpQ+sTvW4yZbCdFhJ/wQz7Lr+Xt",
 		"p75M6RJHDn3OgzL", "kernel: Killed process 7713 (j+gATRuT7zjnCbr) total-vm:1kB", "sk-a2f2a3539a77", "_auth=p75M6RJHD", "dp.pt.ZQyQrqlnl", "access_key: KTEzgEDBKQQAYCKvPGhtgTHAfqeBKm", "api_key: argilla.aBdEgHjK",
+		"uYj87Ku0WMDCdbWS_" + "GISW5TlohtZckgdbMZJya17bnU", "see v2.public.aB3dE6gHjK-mN5pQsTvW4yZbCdFhJ_wQz7LrXt9aB3", "xJq7RtWkLbNvYcZ" + "sPdFgHmKnAeUo",
 		"redirect=https%3A%2F%2Fme%3A" + alnum[:16] + "%40h.example.com%2Fx", "GCP_SA=eyJ0eXBlIjogInNlcnZpY2VfYWNjb3VudCIsICJwcml2YXRlX2tleSI6ICItLS0tLUJFR0lOIFBSSVZBVEUgS0VZLS0tLS1cbk1JSUV2UUlC",
 	} {
 		got := secret.Stable(line)
 		assert.Contains(t, got, secret.Mask)
-		for _, part := range []string{hex40[:16], alnum[:16], "aB3dE6gH", "AEbm9uZQ", "9f5c3012", "mqgojtxt", "_3i5", "p75M6RJH", "gATRuT7z", "a2f2a353", "ZQyQrqln", "KTEzgEDB", "aBdEgHjK", "TUlJRXZR", "1JSUV2UU"} {
+		for _, part := range []string{hex40[:16], alnum[:16], "aB3dE6gH", "AEbm9uZQ", "9f5c3012", "mqgojtxt", "_3i5", "p75M6RJH", "gATRuT7z", "a2f2a353", "ZQyQrqln", "KTEzgEDB", "aBdEgHjK", "TUlJRXZR", "1JSUV2UU", "ckgdbMZJ", "sTvW4yZb", "WkLbNvYc"} {
 			assert.NotContains(t, got, part)
 		}
 	}
@@ -212,7 +213,7 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		"Killed process 7713 (hf_trainer_main)", "hf_trainer_main", "re_train2_worke", "sk-learn-train.p", "pa-server-2025-", "ThreadPoolForeg", "WandbGrpcServer", "secret: KubernetesSecretReference", "access_key: MyAccessKeyName",
 		"pad_token          <|endoftext1|>", "num_key_value_heads    attention8", `name="layer_key"` + "\n\n" + "attention8",
 		"tokens: [4096, 128] max_tokens: [4096] tokens: 12 tokens: [layer12output, step_10_of_20] missing_keys: [layers.0.self_attn1.q_proj.weight, x]", `C:\users\u5bc6\me "tokens": 4096`,
-		"password:\n    user: me", "lease ID=21f90e3920da0919472c7a0dadff88b59ad01b96a20e93b508588823, /data/Users/JohnDoe/Projects/Qwen2VL/RunA1B2/Checkpoints",
+		"func TestNvDevice_GetFabricState_V3FallbackToV1(", "IoK8sApiCoreV1AzureFilePersistentVolumeSource.from_dict(x)", "AddMemBlockAndMemBufByEagerFree]", "password:\n    user: me", "lease ID=21f90e3920da0919472c7a0dadff88b59ad01b96a20e93b508588823, /data/Users/JohnDoe/Projects/Qwen2VL/RunA1B2/Checkpoints",
 	} {
 		assert.Equal(t, text, secret.Text(text))
 	}

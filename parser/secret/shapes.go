@@ -288,13 +288,13 @@ const zhipu = 33
 // randomIn finds long runs of letters and digits that only key material has, and the parts beside it that look the
 // same: 27 or more with digits and both cases, where nearly every second one is of another class than the one before.
 // Names change class at the ends of words alone, and hashes and identifiers have one case. A mangled C++ name begins
-// with _Z, and JSON in Base64 with eyJ, which is a token only with a signature.
+// with _Z or has _ZN, and JSON in Base64 begins with eyJ, which is a token only with a signature.
 func randomIn(text string) (spans []span) {
 	if len(text) < minRandom {
 		return nil
 	}
 	var parts []span
-	begin, word, found := 0, 0, false
+	begin, word, piece, found := 0, 0, 0, false
 	sum := 0 // of the parts
 	for i := 0; i <= len(text); i++ {
 		if i < len(text) && isAlnum(text[i]) {
@@ -306,15 +306,29 @@ func randomIn(text string) (spans []span) {
 		} else if isKeyMaterial(run) && !strings.HasPrefix(run, "eyJ") {
 			parts = append(parts, span{begin, i})
 			sum += i - begin
-			found = found || (i-begin >= minRandom || sum >= minParts) && !strings.Contains(text[word:i], "_Z")
+			found = found || (i-begin >= minRandom || sum >= minParts) && !isMangled(text[word:i])
 		}
 		begin = i + 1
+		if i < len(text) && strings.IndexByte(wordy, text[i]) >= 0 {
+			continue
+		}
+		if i-piece >= minParts {
+			if key := keyOfURL(text[piece:i]); key != "" {
+				lo := i - len(key)
+				for len(parts) > 0 && parts[len(parts)-1].lo >= lo {
+					parts = parts[:len(parts)-1]
+				}
+				parts, found = append(parts, span{lo, i}), true
+			}
+		}
+		piece = begin
 		if i < len(text) && strings.IndexByte(any64, text[i]) >= 0 {
 			continue
 		}
 		if isBase64Key(text[word:i]) {
-			spans = append(spans, span{word, i})
-		} else if found {
+			parts, found = append(parts[:0], span{word, i}), true
+		}
+		if found {
 			spans = append(spans, span{parts[0].lo, parts[len(parts)-1].hi})
 		}
 		parts, word, found, sum = parts[:0], begin, false, 0
@@ -322,13 +336,44 @@ func randomIn(text string) (spans []span) {
 	return spans
 }
 
+func isMangled(word string) bool {
+	return strings.HasPrefix(word, "_Z") || strings.Contains(word, "_ZN")
+}
+
+// keyOfURL returns the key in the alphabet of Base64 for URLs with which a name ends, behind words of one case such as "sk_live_". A
+// name without a key has a hyphen or an underscore more often than every twelfth character, or fewer numbers.
+func keyOfURL(name string) string {
+	key := name
+	for {
+		end := strings.IndexAny(key, wordy)
+		if end < 0 {
+			return ""
+		}
+		if word := key[:end]; strings.ToLower(word) != word && strings.ToUpper(word) != word {
+			break
+		}
+		key = key[end+1:]
+	}
+	separators := strings.Count(key, "-") + strings.Count(key, "_")
+	if len(key) < minParts || separators*12 > len(key) || isMangled(name) || !isDrawn64(key, 3, 45) {
+		return ""
+	}
+	return key
+}
+
 // isBase64Key reports whether a word is key material in Base64. A path of letters and slashes changes class less often.
 func isBase64Key(word string) bool {
 	word = strings.TrimRight(word, "=")
-	if len(word) < minParts || strings.HasPrefix(word, "eyJ") || strings.ContainsAny(word, "_-.=") {
+	return len(word) >= minParts && !strings.ContainsAny(word, "_-.=") && isDrawn64(word, 2, 40)
+}
+
+// isDrawn64 reports whether characters of Base64 are drawn at random: at least so many numbers follow a letter, and so many percent are
+// of another class than the one before.
+func isDrawn64(word string, least, percent int) bool {
+	if strings.HasPrefix(word, "eyJ") {
 		return false
 	}
-	word = strings.NewReplacer("+", "", "/", "").Replace(word)
+	word = strings.NewReplacer("+", "", "/", "", "-", "", "_", "").Replace(word)
 	changes, numbers := classes(word)
 	hexadecimal := strings.Map(func(r rune) rune {
 		if r >= 'g' || r >= 'A' && r <= 'Z' {
@@ -336,13 +381,13 @@ func isBase64Key(word string) bool {
 		}
 		return r
 	}, word)
-	return isRandom(word) && numbers > 1 && changes*100 >= len(word)*40 && len(hexadecimal)*2 < len(word)
+	return isRandom(word) && numbers >= least && changes*100 >= len(word)*percent && len(hexadecimal)*2 < len(word)
 }
 
 // isKeyMaterial reports whether letters and digits are drawn at random, for [randomIn]. A name of short words has one number at most.
 func isKeyMaterial(run string) bool {
 	changes, numbers := classes(run)
-	return isRandom(run) && strings.ToUpper(run) != run && numbers > 1 && changes*100 >= len(run)*45
+	return isRandom(run) && strings.ToUpper(run) != run && (numbers > 1 && changes*100 >= len(run)*45 || len(run) >= minRandom && changes*100 >= len(run)*55)
 }
 
 // classes returns how many characters are of another class than the one before, and how many numbers follow a letter.
