@@ -28,7 +28,7 @@ var modelWords = []string{
 // keyParts are parts of a name that make it a credential's.
 var keyParts = []string{
 	"password", "passwd", "passphrase", "secret", "credential", "apikey", "api_key", "access_key", "private_key", "authorization",
-	"client_key", "pass_phrase", "authtoken", "cli_auth", "private_mac", "passwort", "kennwort", "wolfram_alpha_appid",
+	"client_key", "pass_phrase", "authtoken", "cli_auth", "private_mac", "passwort", "kennwort", "wolfram_alpha_appid", "dockerconfigjson",
 }
 
 // passWords are the words before "pass" that make it a credential, unlike in forward_pass.
@@ -89,7 +89,7 @@ func Key(name string) bool {
 // model's.
 func mayBeKey(name string) bool {
 	last := snake(strings.TrimLeft(name[strings.LastIndexByte(name, '.')+1:], "-+"))
-	for _, kind := range []string{"token", "tokens", "key", "keys", "ak", "sk", "login", "wandb"} { // OpenRLHF's --use_wandb takes the key
+	for _, kind := range []string{"token", "tokens", "key", "keys", "ak", "sk", "pat", "login", "wandb"} { // OpenRLHF's --use_wandb takes the key
 		if word, ok := lastWord(last, kind); ok && (word == "" || !endsWithAny(word, modelWords)) {
 			return true
 		}

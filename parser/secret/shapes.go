@@ -34,9 +34,10 @@ var shapes = slices.Concat([]shape{
 	{need: "$", re: lazyre.New(`\$(?:1|2[abxy]|5|6|7|g?y|apr1|argon2\w*|scrypt)\$([\w./=,+-]+\$[\w./$=,+-]{20,})`)},                                                          // crypt
 	{need: ":*:|:54|:64", re: lazyre.New(`(?:^|[\s"'])[\w.*-]+:(?:\*|[56]4\d\d):[\w*-]+:[^\s:"']*[g-zG-Z@.][^\s:"']*:([^\s:"'\\,\]})]+)(?:$|[\s"'\\,\]})])`), ok: hasLetter}, // PostgreSQL's .pgpass
 	{need: `send "|send -- "`, re: lazyre.New(`\bsend\s+(?:--\s+)?"([^\s"]{4,})\\+[rn]"`)},                                                                                   // expect
-	{need: "ig", near: "?&", re: lazyre.New(`[?&](?i:sig|[\w-]*signature|x-amz-credential)=([^\s&"'<>]{6,})`)},
+	{need: "ig", near: "?&", re: lazyre.New(`[?&](?i:sign?|[\w-]*signature|x-amz-credential)=([^\s&"'<>]{6,})`)},
 	{need: "Signature=", re: lazyre.New(`\bSignature=([0-9a-f]{64})`)},
-	{need: "hook", re: lazyre.New(`(?:hooks\.slack(?:-gov)?\.com/\w+|discord(?:app)?\.com/api/webhooks/\d+|webhook\.office\.com/\w+|/bot/v2/hook)/([^\s"'<>]{20,})`)},
+	{need: "hook", re: lazyre.New(`(?:hooks\.slack(?:-gov)?\.com/\w+|discord(?:app)?\.com/api/webhooks/\d+|webhook\.office\.com/\w+|/bot/v2/hook|hooks\.zapier\.com/hooks/catch|hook\.\w+\.make\.com)/([^\s"'<>]{20,})`)},
+	{need: "/hooks/", re: lazyre.New(`/hooks/([a-z0-9]{26})\b`), ok: hasDigit}, // Mattermost
 	{need: "key=", near: "?&", re: lazyre.New(`[?&]key=([\w-]{20,})`), ok: hasDigit},
 	{need: ":A", re: lazyre.New(`(?:^|[^A-Za-z0-9]|bot)\d{5,16}:(A[\w-]{34})`)}, // Telegram
 	{need: "Q~", re: lazyre.New(edge + `([\w~.]{3}\dQ~[\w~.-]{31,34})`)},
@@ -53,10 +54,10 @@ var shapes = slices.Concat([]shape{
 	{need: "login(", re: lazyre.New(`login\(\s*(?:\w+\s*=\s*)?["']([^"']{16,})["']`)},
 	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](?:local-)?(\w{32,})`)},
 	{need: "pass:", re: lazyre.New(`-pass(?:in|out|word)?[\s"',=]+pass:([^\s"',]+)`)},
-	{need: "api.day.app/|sctapi.ftqq.com/", re: lazyre.New(`(?:api\.day\.app|sctapi\.ftqq\.com)/(\w{20,})`)}, // Bark, ServerChan
-	{need: "TRUE|FALSE", re: lazyre.New(`\s(?:TRUE|FALSE)\s/\S*\s(?:TRUE|FALSE)\s\d+\s\S+\s(\S{6,})`)},       // a file of cookies
-	{need: "/t/", re: lazyre.New(`/t/([\w-]{20,})/`), ok: hasDigit},                                          // Anaconda
-	{need: "with/key/", re: lazyre.New(`with/key/([\w-]{20,})`)},                                             // IFTTT
+	{need: "api.day.app/|ftqq.com/|push.ft07.com/|qmsg.zendee.cn/|hc-ping.com/", re: lazyre.New(`(?:api\.day\.app|sctapi\.ftqq\.com|(?:push\.ft07\.com|qmsg\.zendee\.cn)/send|hc-ping\.com)/([\w-]{20,})`)}, // Bark, ServerChan, Qmsg, Healthchecks
+	{need: "TRUE|FALSE", re: lazyre.New(`\s(?:TRUE|FALSE)\s/\S*\s(?:TRUE|FALSE)\s\d+\s\S+\s(\S{6,})`)},                                                                                                      // a file of cookies
+	{need: "/t/", re: lazyre.New(`/t/([\w-]{20,})/`), ok: hasDigit},                                                                                                                                         // Anaconda
+	{need: "with/key/", re: lazyre.New(`with/key/([\w-]{20,})`)},                                                                                                                                            // IFTTT
 	{need: "account.key", re: lazyre.New(`\baccount\.key[\w.-]*[\s=:]+([^\s"']{8,})`)},
 	{need: "sqlplus|sqlldr|expdp|impdp|rman|jdbc:oracle|SQL> ", near: "/:", re: lazyre.New(`(?:\b(?:sqlplus|sqlldr|expdp|impdp|rman)\s+|\bSQL> (?i:conn\w*) |\bjdbc:oracle:\w+:)\w+/([^\s@/"']+)@`)},
 	{need: "@tcp(|@unix(", near: ":", re: lazyre.New(`(?:^|[\s"'=])[\w.-]+:([^\s"'/@:]+)@(?:tcp|unix)\(`)}, // Go's driver of MySQL
@@ -110,8 +111,8 @@ var shapes = slices.Concat([]shape{
 	"-p", "az certutil cqlsh cypher-shell beeline login mariadb mongo mongodump mongosh mysql mysqladmin mysqldump ncftpget ncftpput psexec altool rabbitmqadmin racadm rdesktop "+
 		"sshpass twine unlock-keychain unrar useradd usermod winrs 7z 7za",
 	"/p", `\w*freerdp\w* schtasks signtool`, "/rp", "schtasks", "-P", "bcp ipmitool mosquitto_pub mosquitto_sub ssh-keygen sqlcmd unzip zip", "-N", "ssh-keygen",
-	"-hp", "rar", "-pw", "plink pscp psftp", "-k", "obsutil openssl ossutil ossutil64 prefect swanlab", "-s", "coscmd ldappasswd", "-w", `ldap\w+`, "-a", "redis-cli",
-	"-b", "curl", "--pass", "curl redis-cli", "-u", "curl", "--user", "curl", "-U", "curl smbclient", "--proxy-user", "curl", "-A", `snmp\w+`, "-X", `snmp\w+`, "-c", `snmp\w+`, "-t", "glab", "--value", "keyvault put-parameter",
+	"-hp", "rar", "-pw", "plink pscp psftp", "-k", "obsutil openssl ossutil ossutil64 prefect swanlab tosutil", "-s", "coscmd ldappasswd", "-w", `ldap\w+`, "-a", "redis-cli",
+	"-b", "curl", "--pass", "curl redis-cli", "-u", "curl", "--user", "curl etcdctl", "-U", "curl smbclient", "--proxy-user", "curl", "-A", `snmp\w+`, "-X", `snmp\w+`, "-c", `snmp\w+`, "-t", "doctl glab influx", "--value", "keyvault put-parameter",
 ))
 
 // announced matches a credential behind the word of a sentence that names it, up to the end of a word.
@@ -157,31 +158,33 @@ var issued = [...]struct {
 	name     bool
 	prefixes string
 }{
-	{plain, 10, false, "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_"},
+	{plain, 10, false, "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ rzp_live_ rzp_test_"},
 	{plain, 12, false, "LTAI FLWSECK_TEST-"},
 	{plain, 16, false, "endr+ AKIA ASIA ABIA ACCA A3T sm_pat_ sm_aat_ sm_sat_"},
-	{plain, 19, false, "NRJS-"},
-	{plain, 20, false, "whsec_ gsk_ fw_ KGAT_ ak- as- NRAK- bedrock-api-key-"},
-	{plain, 24, false, "hf_ api_org_"},
+	{plain, 19, false, "NRJS- NRBR-"},
+	{plain, 20, false, "whsec_ gsk_ fw_ KGAT_ ak- as- NRAK- bedrock-api-key- sk_car_ STS.N"},
+	{plain, 24, false, "hf_ api_org_ esecret_"},
 	{plain, 26, false, "API-"},
 	{plain, 28, false, "AKID aio_"},
-	{plain, 30, false, "ghp_ gho_ ghu_ ghs_ ghr_ r8_ pplx- xai- rpa_ sntryu_ lin_api_ csk- flp_"},
-	{plain, 32, false, "sk_ key- SK dapi shpat_ shpca_ shppa_ shpss_ p8e- ico- _gitlab_session= FLWPUBK_TEST- jina_ squ_ sqp_ sqa_"},
-	{plain, 36, false, "npm_ pnu_ nfp_"},
+	{plain, 30, false, "ghp_ gho_ ghu_ ghs_ ghr_ r8_ pplx- xai- rpa_ sntryu_ lin_api_ csk- flp_ bb_pr_ bb_ma_ ddp_ ddw_"},
+	{plain, 32, false, "sk_ key- SK dapi shpat_ shpca_ shppa_ shpss_ p8e- ico- _gitlab_session= FLWPUBK_TEST- jina_ ATBB squ_ sqp_ sqa_"},
+	{plain, 36, false, "npm_ pnu_ nfp_ phx_ apify_api_"},
 	{plain, 38, false, "4b1d"},
-	{plain, 40, false, "rubygems_ dop_v1_ doo_v1_ dor_v1_ pul- ntn_ secret_ dp.pt. sbp_ shippo_live_ shippo_test_ e2b_ dtn_ bkua_ AKLT"},
+	{plain, 40, false, "rubygems_ dop_v1_ doo_v1_ dor_v1_ pul- ntn_ secret_ dp.pt. dp.ct. dp.sa. cfk_ cfut_ cfat_ rootly_ napi_ sbp_ shippo_live_ shippo_test_ e2b_ dtn_ bkua_ AKLT"},
 	{plain, 50, false, "EZAK EZTK AGE-SECRET-KEY-1"},
 	{plain, 55, false, "cmVmd GOOG1"},
 	{plain, 60, false, "AKCp rdme_ CLOJARS_ s-s4t2ud- s-s4t2af- EAAC EAAM"},
+	{plain, 32, true, "fc- live_"},
+	{plain, 55, true, "SUA SAA SOA SEC"},  // seeds of NATS, secrets of DingTalk
 	{any64, 20, false, "b3BlbnNzaC1rZXk"}, // a private key of OpenSSH, without its first line
 	{wordy, 8, false, "xoxa- xoxb- xoxc- xoxd- xoxe- xoxo- xoxp- xoxr- xoxs-"},
 	{wordy, 20, false, "github_pat_ gldt- glptt- glcbt- glft- glffct- glimt- glsoat- glagent- gloas- GR1348941 dckr_pat_ dckr_oat_"},
-	{wordy, 20, true, "pypi-AgE wandb_v1_ nvapi- sk- tgp_v1_ lsv2_ pcsk_ tvly- GOCSPX- xapp- hvs. hvb. NRII- tskey- " +
+	{wordy, 20, true, "pypi-AgE wandb_v1_ nvapi- sk- tgp_v1_ lsv2_ pcsk_ tvly- GOCSPX- xapp- hvs. hvb. NRII- NRIQ- tskey- " +
 		"sq0atp- sb_secret_ FLWSECK EAAA"},
 	{wordy, 36, true, "ms- xaat- xapt- CCIPAT_ CCIPRJ_ pat-na1- pat-eu1- access-sandbox- access-development- access-production-"},
 	{wordy, 30, true, "re_ AIza 1//0 glsa_ figd_"},
 	{wordy, 35, true, "AQVN"},
-	{wordy, 40, true, "pa- xkeysib- HRKU-AA PMAK- fo1_ sha256~ sgp_ tk-us- v1.0- dnkey-"},
+	{wordy, 40, true, "pa- xkeysib- HRKU-AA PMAK- fo1_ sha256~ sgp_ tk-us- v1.0- dnkey- figp_ CFPAT- aph0_"},
 	{dots, 10, true, "xoxe."},
 	{dots, 20, false, "glpat- glrt-"},
 	{dots, 20, true, "ya29. AQ.Ab"},
