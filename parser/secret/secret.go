@@ -23,7 +23,7 @@ const Mask = "***"
 // A credential of less than minBare bytes contains or follows one of these signs.
 const (
 	minBare = 20
-	signs   = "=:-_@./\\ \t：" // the last one is wide
+	signs   = "=:-_@./\\ \t：＝" // the last two are wide
 )
 
 // Text masks every credential in text and keeps the rest.
@@ -150,7 +150,7 @@ func namedIn(text string) (spans []span) {
 		case c == '-' && (strings.HasPrefix(text[i:], "--") || i > 0 && strings.IndexByte(" \t", text[i-1]) >= 0):
 			at = i + 1 + nameLength(text[i+1:])
 			name = text[i:at]
-			if at < len(text) && text[at] != ' ' && text[at] != '\t' {
+			if at < len(text) && text[at] != ' ' && text[at] != '\t' && indent(text[at:]) == 0 {
 				continue // the value follows another sign, which the loop reaches next
 			}
 		default:
@@ -190,7 +190,7 @@ func separator(text string, i int) int {
 			return len(rest) - len(strings.TrimLeft(rest, "."))
 		}
 	case '-', "│"[0], "："[0]:
-		for _, sign := range []string{"->", "│", "┃", "："} {
+		for _, sign := range []string{"->", "│", "┃", "：", "＝"} {
 			if strings.HasPrefix(rest, sign) {
 				return len(sign)
 			}
@@ -405,23 +405,23 @@ func isValue(name, between, value string) bool {
 	sentence := strings.HasSuffix(between, ": ") || strings.HasPrefix(between, ":") && strings.ContainsAny(between, "\n\\")
 	if sentence && !strings.ContainsAny(between, `"'`) {
 		return password || !isQuantity(value) && len(value) >= 8 &&
-			(strings.ContainsAny(value, digits) || len(value) >= minRun && isDrawn(value, 30) || isDrawn(value[strings.LastIndexByte(value, '.')+1:], 50))
+			(strings.ContainsAny(value, digits) || len(value) >= minRun && isDrawn(strings.TrimRight(value, "="), 30) || isDrawn(value[strings.LastIndexByte(value, '.')+1:], 50))
 	}
 	return true
 }
 
 // isIssued reports whether a value has the form of an issued key: one run of letters and digits, shorter where the letters have one
 // case, as in the access keys of AWS and Huawei Cloud, a UUID, 32 bytes in Base64, or words of which one has at least three numbers
-// between its letters.
+// between its letters or looks drawn at random.
 func isIssued(value string) bool {
 	const least, ofOneCase, part, uuid, base64 = 24, 20, 16, 36, 44
 	return len(value) >= least && hasDigit(value) && isRun(value) ||
 		len(value) >= ofOneCase && hasLetterAndDigit(value) && isRun(value) && (strings.ToLower(value) == value || strings.ToUpper(value) == value) ||
 		len(value) == uuid && hasUUID(value) ||
 		len(value) >= base64 && strings.HasSuffix(value, "=") && isRandom(value) && isRun(strings.NewReplacer("+", "", "/", "", "-", "", "_", "", "=", "").Replace(value)) ||
-		slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(wordy+".", r) }), func(word string) bool {
+		slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(wordy+".:", r) }), func(word string) bool {
 			_, numbers := classes(word)
-			return len(word) >= part && numbers >= 3 && isRun(word)
+			return len(word) >= part && (numbers >= 3 && isRun(word) || hasDigit(word) && isDrawn(word, 50))
 		})
 }
 

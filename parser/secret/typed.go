@@ -11,7 +11,7 @@ import (
 )
 
 // quotings are in every text that [asTyped] changes.
-var quotings = literal.Words(`\"`, `\'`, `["`, `['`, "%22", "&quot;", `\u`)
+var quotings = literal.Words(`\"`, `\'`, `["`, `['`, "%22", "&quot;", `\u`, `\t`, `\x00`)
 
 // asTyped returns a text as someone would type it into a shell: without the backslashes of quotes within quotes, with the quotes
 // that a URL or HTML encodes and the characters that JSON does, and with the quoted arguments of a list, as Python and JSON write them, between
@@ -71,7 +71,13 @@ func encoded(text string) (char rune, n int) {
 			return '"', len(quote)
 		}
 	}
-	digits, ok := strings.CutPrefix(strings.TrimLeft(text, `\`), "u")
+	escape := strings.TrimLeft(text, `\`)
+	for _, blank := range []string{"t", "x00"} {
+		if rest, ok := strings.CutPrefix(escape, blank); ok && text[0] == '\\' {
+			return ' ', len(text) - len(rest)
+		}
+	}
+	digits, ok := strings.CutPrefix(escape, "u")
 	if text[0] != '\\' || !ok || len(digits) < len("0022") {
 		return 0, 0
 	}
