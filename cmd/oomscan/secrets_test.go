@@ -38,6 +38,8 @@ func TestNoKindOfSecretReachesAReport(t *testing.T) {
 				assert.Empty(t, leak, "%s: %s", format, out[max(0, at-200):min(len(out), at+100)])
 				assert.NotEmpty(t, out, format)
 			}
+			_, out, _ := call(t, nil, "rules", "try", log.String())
+			assert.Empty(t, k.Leak(string(out)))
 		})
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"oomscan/parser"
 	"oomscan/parser/envelope"
 	"oomscan/parser/pattern"
+	"oomscan/parser/secret"
 	"oomscan/parser/stream"
 )
 
@@ -194,7 +195,7 @@ func showRule(w io.Writer, p *pattern.Pattern) {
 func (o *options) try(w io.Writer, text []byte) error {
 	for line := range strings.Lines(string(text)) {
 		body, h := envelope.Peel([]byte(strings.TrimRight(line, "\r\n")))
-		fmt.Fprintf(w, "message  %s\n", printable(string(body)))
+		fmt.Fprintf(w, "message  %s\n", printable(secret.Stable(string(body))))
 		if s := header(&h); s != "" {
 			fmt.Fprintf(w, "envelope %s\n", s)
 		}
@@ -222,7 +223,7 @@ func (o *options) try(w io.Writer, text []byte) error {
 func fields(f parser.Fields) string {
 	var b strings.Builder
 	for _, k := range slices.Sorted(maps.Keys(f)) {
-		fmt.Fprintf(&b, "%s=%s ", k, printable(f[k]))
+		fmt.Fprintf(&b, "%s=%s ", k, printable(secret.Stable(f[k])))
 	}
 	return strings.TrimSpace(b.String())
 }
