@@ -240,10 +240,11 @@ func hide(pairs []Pair, text []byte) []Pair {
 		return pairs
 	}
 	line, masked := unquoted(string(text)), unquoted(secret.Stable(string(text)))
-	hidden := func(s string) bool { s = unquoted(s); return strings.Contains(line, s) && !strings.Contains(masked, s) }
-	pairs = slices.DeleteFunc(pairs, func(p Pair) bool { return hidden(p.Key) })
+	hidden := func(s string) bool { return strings.Contains(line, s) && !strings.Contains(masked, s) }
+	pairs = slices.DeleteFunc(pairs, func(p Pair) bool { return hidden(unquoted(p.Key)) })
 	for i := range pairs {
-		if hidden(strings.TrimSuffix(pairs[i].Value, "...")) {
+		value := unquoted(strings.TrimSuffix(pairs[i].Value, "..."))
+		if hidden(value) || slices.ContainsFunc(strings.Fields(value), hidden) { // a value of several arguments
 			pairs[i].Value = secret.Mask
 		}
 	}

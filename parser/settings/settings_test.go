@@ -347,6 +347,11 @@ func TestForms(t *testing.T) {
 			want: []string{"command --lr=1", "command --relogin=***"},
 		},
 		{
+			name: "a credential is masked in a value of several arguments",
+			log:  "Command '['/usr/bin/python', '-u', 't.py', 'etcdctl', '--user', 'root:Tr0ub4dor', 'get', '--n', '2']' returned non-zero exit status 1.",
+			want: []string{"command --user=***", "command --n=2"},
+		},
+		{
 			name: "command of a killed process, and as a list",
 			log:  "/var/spool/slurm_script: line 31: 104790 Killed                  python prepare.py --num-proc 32\nCommand '['/usr/bin/python', '-u', 't.py', '--bs', '8']' returned non-zero exit status 1.",
 			want: []string{"command --num-proc=32", "command --bs=8"},
