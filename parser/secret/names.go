@@ -28,7 +28,7 @@ var modelWords = []string{
 // keyParts are parts of a name that make it a credential's.
 var keyParts = []string{
 	"password", "passwd", "passphrase", "secret", "credential", "apikey", "api_key", "access_key", "private_key", "authorization",
-	"client_key", "pass_phrase", "authtoken", "cli_auth", "private_mac", "passwort", "kennwort", "wolfram_alpha_appid", "dockerconfigjson",
+	"client_key", "pass_phrase", "authtoken", "cli_auth", "private_mac", "passwort", "kennwort", "wolfram_alpha_appid", "dockerconfigjson", "pushkey",
 }
 
 // passWords are the words before "pass" that make it a credential, unlike in forward_pass.

@@ -82,7 +82,7 @@ func (x *shape) find(text string) (spans []span) {
 // isNamed reports whether a match's last group but one is the name of a credential, and the last a value for it.
 func isNamed(text string, m []int) bool {
 	name, val := text[m[len(m)-4]:m[len(m)-3]], text[m[len(m)-2]:m[len(m)-1]]
-	return len(name) <= maxName && Key(name) && isValue(name, "", val)
+	return len(name) <= maxName && (Key(name) || mayBeKey(name) && isIssued(val)) && isValue(name, "", val)
 }
 
 // Stable repeats [Text] until it changes nothing, because masking may make the rest look like another credential.
@@ -405,7 +405,7 @@ func isValue(name, between, value string) bool {
 	sentence := strings.HasSuffix(between, ": ") || strings.HasPrefix(between, ":") && strings.ContainsAny(between, "\n\\")
 	if sentence && !strings.ContainsAny(between, `"'`) {
 		return password || !isQuantity(value) && len(value) >= 8 &&
-			(strings.ContainsAny(value, digits) || len(value) >= minRun && isDrawn(strings.TrimRight(value, "="), 30) || isDrawn(value[strings.LastIndexByte(value, '.')+1:], 50))
+			(strings.ContainsAny(value, digits) || len(value) >= minRun && isDrawn(strings.TrimRight(value, "=>)"), 30) || isDrawn(value[strings.LastIndexByte(value, '.')+1:], 50))
 	}
 	return true
 }

@@ -96,14 +96,15 @@ var shapes = slices.Concat([]shape{
 	{need: "process ", re: lazyre.New(`\bprocess \d+ \(([^\s()]{15})\)`), ok: isCut},
 	{need: "SHA", re: lazyre.New(`\{S?SHA\d*\}([A-Za-z0-9+/]{20,}={0,2})`)}, // Apache's .htpasswd, LDAP
 	{need: "密|令牌|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|访问令牌|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
-	{need: "wd={|WD={|assword={|ASSWORD={", re: lazyre.New(`(?i)\b(?:pwd|password)=\{([^{}\s]+)\}`), ok: hasLetterAndDigit},                                                                                    // ODBC
-	{need: "<string>|<td>|key=\"|name=\"", near: "<", named: true, re: lazyre.New(`(?:<(?:key|t[dh])>|\b(?:key|name)=\\*")([\w.-]+)(?:</\w+>\s*<\w+>|\\*">)([^<]+)</`)},                                        // a property list, a table, Java's properties
-	{need: "name=\"", near: "\n\\", named: true, re: lazyre.New(`\bname="([\w.-]+)"(?:\s|\\+[rn])+([^\s"\\]{4,})`)},                                                                                            // a form
-	{need: "_KEY |_TOKEN |-Key |_key |_token |_KEY,|_TOKEN,|_KEY;|_TOKEN;", named: true, ok: isIssued, re: lazyre.New(`([\w-]+[_-](?:KEY|TOKEN|[Kk]ey|token))[ ,;]["']?([^\s"'=:|,;]{20,})`)},                  // a column, a line of CSV
-	{need: "***", re: lazyre.New(`\*\*\*(?:(?:::\w+)?:|\\*["'], ?\\*["'])([^\s"',:@\\]{16,})`), ok: isIssued},                                                                                                  // the secret behind its id
-	{need: "PI key|pi key|PI Key|ccess key|ccess Key|ccess token|our token", near: ":", re: lazyre.New(`(?i)\b(?:(?:api|access) key|(?:access|your) token)\b[^:\n]{0,80}: ["']?([^\s"']{20,})`), ok: isIssued}, // a prompt
-	{need: "KEY  |TOKEN  |PASSWORD  |SECRET  |key  |token  |password  |secret  ", named: true, ok: hasLetterAndDigit, re: lazyre.New(`([\w.-]+) {2,}([^\s"'=:|]{8,})`)},                                        // a table without rules
-	{need: "cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle", re: lazyre.New(`([\w+/=-]*(?:cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle)[\w+/=-]*)`)},                                                                 // private_key in Base64, at each offset
+	{need: "wd={|WD={|assword={|ASSWORD={", re: lazyre.New(`(?i)\b(?:pwd|password)=\{([^{}\s]+)\}`), ok: hasLetterAndDigit},                                                                                        // ODBC
+	{need: "<string>|<td>|key=\"|name=\"", near: "<", named: true, re: lazyre.New(`(?:<(?:key|t[dh])>|\b(?:key|name)=\\*")([\w.-]+)(?:</\w+>\s*<\w+>|\\*">)([^<]+)</`)},                                            // a property list, a table, Java's properties
+	{need: "name=\"", near: "\n\\", named: true, re: lazyre.New(`\bname="([\w.-]+)"(?:\s|\\+[rn])+([^\s"\\]{4,})`)},                                                                                                // a form
+	{need: "_KEY |_TOKEN |-Key |_key |_token |_KEY,|_TOKEN,|_KEY;|_TOKEN;", named: true, ok: isIssued, re: lazyre.New(`([\w-]+[_-](?:KEY|TOKEN|[Kk]ey|token))[ ,;]["']?([^\s"'=:|,;()<>]{20,})`)},                  // a column, a line of CSV
+	{need: "***", re: lazyre.New(`\*\*\*(?:(?:::\w+)?[:,]|\\*["'], ?\\*["'])([^\s"',:@\\()]{16,})`), ok: isIssuedOrBase64},                                                                                         // the secret behind its id
+	{need: "PI key|pi key|PI Key|ccess key|ccess Key|ccess token|our token", near: ":", re: lazyre.New(`(?i)\b(?:(?:api|access) key|(?:access|your) token)\b[^:\n]{0,80}: ["']?([^\s"'()<>]{20,})`), ok: isIssued}, // a prompt
+	{need: "[-|, -", near: "]", named: true, re: lazyre.New(`[\[,] ?(--?[\w-]+), ([^\s"',\]]+)`)},                                                                                                                  // a list without quotes
+	{need: "KEY  |TOKEN  |PASSWORD  |SECRET  |key  |token  |password  |secret  ", named: true, ok: hasLetterAndDigit, re: lazyre.New(`([\w.-]+) {2,}([^\s"'=:|]{8,})`)},                                            // a table without rules
+	{need: "cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle", re: lazyre.New(`([\w+/=-]*(?:cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle)[\w+/=-]*)`)},                                                                     // private_key in Base64, at each offset
 	{need: "value=|value:|Value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?[Vv]alue["']?\s*[=:>]\s*\\*["']?([^\s"',}<]+)`)},
 	{need: "value=|value:|value\"|value'", named: true, swapped: true, re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?(?:name|key)["']?\s*[=:]\s*["']([\w.-]+)`)},
 	{need: `['|["|[b|[\`, named: true, ok: hasLetterAndDigit, re: lazyre.New(`\[b?\\*["']([\w-]+)\\*["'], ?b?\\*["']([^"'\\]{8,})\\*["']\]`)}, // a header
@@ -119,7 +120,7 @@ var shapes = slices.Concat([]shape{
 ))
 
 // announced matches a credential behind the word of a sentence that names it, up to the end of a word.
-const announced = "(?:\\s+(?:is|was|has been|set|changed|to|provided|found|value))*:?\\s+[(\"'`]*([^\\s\"'`<>|\\\\.,;:()]{8,})(?:\\.?[\\s\"'`\\\\,;:!?)]|\\.?$)"
+const announced = "(?:\\s+(?:is|was|has been|set|changed|to|provided|found|value))*:?\\s+[(\"'`]*([^\\s\"'`<>|\\\\.,;:()]{8,})(?:\\.?[\\s\"'`\\\\,;:!?)>]|\\.?$)"
 
 // fromInput are programs, and options of programs, that read a password from standard input.
 const fromInput = `(?:\bsudo\b[^|\n]*\s-\w*S\b|--password-stdin|passwd\s+--stdin|--with-token|--passphrase-fd|\b(?:chpasswd|kinit|wandb login|ssh-add|su|password_stdin|gcloud secrets|cryptsetup|vncpasswd|openconnect)\b)`
@@ -432,6 +433,11 @@ type shape struct {
 	named bool           // the last group but one is a name, which must be a credential's
 
 	swapped bool // with named: the name is the last group
+}
+
+// isIssuedOrBase64 accepts a secret key of AWS without digits too.
+func isIssuedOrBase64(s string) bool {
+	return isIssued(s) || len(s) >= minParts && isDrawn(strings.NewReplacer("+", "", "/", "", "=", "").Replace(s), 45)
 }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, digits) }
