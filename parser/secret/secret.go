@@ -134,7 +134,7 @@ func namedIn(text string) (spans []span) {
 	from := 0
 	for i := 0; i < len(text); i++ {
 		var name string
-		at := 0
+		at, below := 0, false
 		switch c := text[i]; {
 		case c == '=' || c == ':':
 			name, at = nameBefore(text[from:i]), i+1
@@ -150,7 +150,7 @@ func namedIn(text string) (spans []span) {
 		case c == '-' && (strings.HasPrefix(text[i:], "--") || i > 0 && strings.IndexByte(" \t", text[i-1]) >= 0):
 			at = i + 1 + nameLength(text[i+1:])
 			name = text[i:at]
-			if at < len(text) && text[at] != ' ' && text[at] != '\t' && indent(text[at:]) == 0 {
+			if below = at < len(text) && indent(text[at:]) > 0; !below && at < len(text) && text[at] != ' ' && text[at] != '\t' {
 				continue // the value follows another sign, which the loop reaches next
 			}
 		default:
@@ -164,7 +164,7 @@ func namedIn(text string) (spans []span) {
 			continue
 		}
 		lo, hi := value(text, at)
-		sure = sure || short && isPassword(name, text, lo, hi)
+		sure = (sure || short && isPassword(name, text, lo, hi)) && !below // what is below a flag may be its description
 		if !isValue(name, text[i:lo], text[lo:hi]) || !sure && !slices.ContainsFunc(elements(text, lo, hi), isIssued) {
 			continue
 		}
@@ -411,17 +411,17 @@ func isValue(name, between, value string) bool {
 }
 
 // isIssued reports whether a value has the form of an issued key: one run of letters and digits, shorter where the letters have one
-// case, as in the access keys of AWS and Huawei Cloud, a UUID, 32 bytes in Base64, or words of which one has at least three numbers
-// between its letters or looks drawn at random.
+// case, as in the access keys of AWS and Huawei Cloud, a UUID, 28 bytes in Base64, as in those of Ceph, or words of which one has at
+// least three numbers between its letters or looks drawn at random.
 func isIssued(value string) bool {
-	const least, ofOneCase, part, uuid, base64 = 24, 20, 16, 36, 44
+	const least, ofOneCase, part, uuid, base64 = 24, 20, 16, 36, 40
 	return len(value) >= least && hasDigit(value) && isRun(value) ||
 		len(value) >= ofOneCase && hasLetterAndDigit(value) && isRun(value) && (strings.ToLower(value) == value || strings.ToUpper(value) == value) ||
 		len(value) == uuid && hasUUID(value) ||
 		len(value) >= base64 && strings.HasSuffix(value, "=") && isRandom(value) && isRun(strings.NewReplacer("+", "", "/", "", "-", "", "_", "", "=", "").Replace(value)) ||
 		slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(wordy+".:", r) }), func(word string) bool {
 			_, numbers := classes(word)
-			return len(word) >= part && (numbers >= 3 && isRun(word) || hasDigit(word) && isDrawn(word, 50))
+			return len(word) >= part && (numbers >= 3 && isRun(word) || hasDigit(word) && isDrawn(word, 45))
 		})
 }
 

@@ -102,7 +102,7 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"Server=h;Uid=me;Pwd={%};", "<key>password</key><string>%</string>", `v1.EnvVar{Name:"DB_PASSWORD", Value:"%", ValueFrom:nil}`, "DB_PASSWORD          %", "spark.hadoop.fs.s3a.secret.key    %",
 		`{"body": "name=\"password\"\r\n\r\n%\r\n--x"}`, "machine h login me account x password %", "GET https://h/x;jsessionid=%", `['password: str = \'%\'']`,
 		"+ etcdctl --user root:% get x", "+ doctl auth init -t %", "+ influx write -t % -o x", "+ tosutil config -i=a -k=%", "demo.launch(auth=[('me', '%')])", `<entry key="api_key">%</entry>`,
-		"<td>api_key</td><td>%</td>", "api_key＝%", `['python\x00--api-key\x00%\x00-n']`, `'api_key:\t\t%'`, "args:\n- --api-key\n- %", ".dockerconfigjson: %", "args: [--model, q, --api-key, %]", "send?pushkey=%",
+		"<td>api_key</td><td>%</td>", "api_key＝%", `['python\x00--api-key\x00%\x00-n']`, `'api_key:\t\t%'`, ".dockerconfigjson: %", "args: [--model, q, --api-key, %]", "send?pushkey=%",
 	} {
 		const password = "Tr0ub4dor"
 		got := secret.Stable(strings.ReplaceAll(line, "%", password))
@@ -119,7 +119,7 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"kernel: Killed process 7713 (hf_" + alnum[:12] + ") total-vm:1kB", "hf_" + alnum[:12], "tokens: [" + hex40[:20] + ", x]", "'--huawei-ak', 'SCPERBT96UCZIIOMYIBK'", "key: " + alnum[:35] + "/" + alnum[:7] + "=", "MII" + "EvQIBADANBgkqhkiG9w0BAQEFAASCBKcwggSjAgEAAoIB" + alnum[:16], "aB3dE6gH/mK2mNpQ+sTvW4yZbCdFhJ/wQz7Lr+Xt",
 		"p75M6RJHDn3OgzL", "kernel: Killed process 7713 (j+gATRuT7zjnCbr) total-vm:1kB", "sk-a2f2a3539a77", "_auth=p75M6RJHD", "dp.pt.ZQyQrqlnl", "access_key: KTEzgEDBKQQAYCKvPGhtgTHAfqeBKm", "api_key: argilla.aBdEgHjK",
 		"uYj87Ku0WMDCdbWS_" + "GISW5TlohtZckgdbMZJya17bnU", "see v2.public.aB3dE6gHjK-mN5pQsTvW4yZbCdFhJ_wQz7LrXt9aB3", "xJq7RtWkLbNvYcZ" + "sPdFgHmKnAeUo",
-		"HF_TOKEN " + hex40[:22], "WANDB_API_KEY," + hex40[:22], "set-header X-Api-Key " + hex40[:22] + ";", "AKIA" + "QWERTYUIOPASDFGH:" + hex40[:22], "s3('b', 'AKIA" + "QWERTYUIOPASDFGH', '" + hex40[:22] + "')",
+		"args:\n- --api-key\n- " + hex40[:22], "[client.admin] key = AQctb801ihFWVPPnxFYoxFVIVBOZ/" + "5qJXSQZIhxw==", "HF_TOKEN " + hex40[:22], "WANDB_API_KEY," + hex40[:22], "set-header X-Api-Key " + hex40[:22] + ";", "AKIA" + "QWERTYUIOPASDFGH:" + hex40[:22], "s3('b', 'AKIA" + "QWERTYUIOPASDFGH', '" + hex40[:22] + "')",
 		"AKIA" + "QWERTYUIOPASDFGH,QEjFTiNqhuIEE1U/bIfdSqwcNGePTolFLbwlXLfN", `{"name": "CLARIFAI_PAT", "value": "3e46f68c2be10436` + `bcc2160ecd9ce07c"}`, "(WorkerDict(WANDB_API_KEY," + hex40[:22] + ") pid=1)",
 		"K10" + alnum + "::server:" + hex40[:32], "AWS Secret Access Key [None]: " + hex40[:22], "https://mm.example.com/hooks/" + hex40[:26], "https://hooks.zapier.com/hooks/catch/12345678/" + hex40[:16], "https://hook.eu1.make.com/" + hex40[:32],
 		"https://hc-ping.com/01234567-89ab-cdef-0123-456789abcdef/fail", "SEC" + hex40 + hex40[:24], "napi_" + hex40, "WANDB_API_KEY: TWFwbGVjbHVz" + "dGVyNzAwMg==", "fal_key: 66129200-4e51-4177-90e7-d74b1bd1b07f:c6f85b930cc3" + "458b196c2e14144e5454",
@@ -127,7 +127,7 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 	} {
 		got := secret.Stable(line)
 		assert.Contains(t, got, secret.Mask)
-		for _, part := range []string{hex40[:16], alnum[:16], "aB3dE6gH", "AEbm9uZQ", "9f5c3012", "mqgojtxt", "_3i5", "p75M6RJH", "gATRuT7z", "a2f2a353", "ZQyQrqln", "KTEzgEDB", "aBdEgHjK", "TUlJRXZR", "1JSUV2UU", "ckgdbMZJ", "TWFwbGVj", "c3458b19", "bIfdSqwc", "2be10436", "4177-90e7", "89ab-cdef", "sTvW4yZb", "WkLbNvYc"} {
+		for _, part := range []string{hex40[:16], alnum[:16], "aB3dE6gH", "AEbm9uZQ", "9f5c3012", "mqgojtxt", "_3i5", "p75M6RJH", "gATRuT7z", "a2f2a353", "ZQyQrqln", "KTEzgEDB", "aBdEgHjK", "TUlJRXZR", "1JSUV2UU", "ckgdbMZJ", "TWFwbGVj", "c3458b19", "bIfdSqwc", "FWVPPnxF", "2be10436", "4177-90e7", "89ab-cdef", "sTvW4yZb", "WkLbNvYc"} {
 			assert.NotContains(t, got, part)
 		}
 	}
@@ -219,7 +219,7 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		"Killed process 7713 (hf_trainer_main)", "hf_trainer_main", "re_train2_worke", "sk-learn-train.p", "pa-server-2025-", "ThreadPoolForeg", "SECURITYAGENT01", "WandbGrpcServer", "secret: KubernetesSecretReference", "access_key: MyAccessKeyName",
 		"pad_token          <|endoftext1|>", "num_key_value_heads    attention8", `name="layer_key"` + "\n\n" + "attention8",
 		"tokens: [4096, 128] max_tokens: [4096] tokens: 12 tokens: [layer12output, step_10_of_20] missing_keys: [layers.0.self_attn1.q_proj.weight, x]", `C:\users\u5bc6\me "tokens": 4096`,
-		"secret 'db' not found", "| `HF_TOKEN` | Your token |", "***:8080/v1/models", "[--lr, 5, --eos_token, x]", "the cache_key checkpoint-20001234-abcdefghijkl", "/hooks/pre_commit_hook_of_the_repo.py", `C:\token\x00`, "func TestNvDevice_GetFabricState_V3FallbackToV1(", "IoK8sApiCoreV1AzureFilePersistentVolumeSource.from_dict(x)", "AddMemBlockAndMemBufByEagerFree]", "password:\n    user: me", "lease ID=21f90e3920da0919472c7a0dadff88b59ad01b96a20e93b508588823, /data/Users/JohnDoe/Projects/Qwen2VL/RunA1B2/Checkpoints",
+		"secret 'db' not found", "  --api-key\n      The key2 of the server", "| `HF_TOKEN` | Your token |", "***:8080/v1/models", "[--lr, 5, --eos_token, x]", "the cache_key checkpoint-20001234-abcdefghijkl", "/hooks/pre_commit_hook_of_the_repo.py", `C:\token\x00`, "func TestNvDevice_GetFabricState_V3FallbackToV1(", "IoK8sApiCoreV1AzureFilePersistentVolumeSource.from_dict(x)", "AddMemBlockAndMemBufByEagerFree]", "password:\n    user: me", "lease ID=21f90e3920da0919472c7a0dadff88b59ad01b96a20e93b508588823, /data/Users/JohnDoe/Projects/Qwen2VL/RunA1B2/Checkpoints",
 	} {
 		assert.Equal(t, text, secret.Text(text))
 	}
