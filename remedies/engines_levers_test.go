@@ -74,6 +74,10 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		r.Gauges = append(r.Gauges, classifier.Gauge{Name: "vllm.encoder_cache", Fields: parser.Fields{"items": "2", "media": "video"}})
 		return r
 	}
+	alone := func(r *classifier.Run) *classifier.Run {
+		r.Gauges = append(r.Gauges, classifier.Gauge{Name: "vllm.profiles_one"})
+		return r
+	}
 	prefilled := func(r *classifier.Run, tokens string) *classifier.Run {
 		r.Gauges = append(r.Gauges, classifier.Gauge{Name: "sglang.prefill", Fields: parser.Fields{"tokens": tokens}, At: parser.Position{Source: "a.log", Line: 2}})
 		return r
@@ -129,6 +133,7 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 			r.Trace = frames("/x/vllm/v1/core/kv_cache_utils.py|check_enough_kv_cache_memory|raise ValueError(")
 		}), "--gpu-memory-utilization=0.95", []string{"--max-model-len=16384"}},
 		{"pictures beside it are made smaller", encodes(kvAvailable(vllm("max_model_len", "32768"))), recognized("vllm.no_cache_blocks", cache(noBlocks)), "--limit-mm-per-prompt={\"image\": 1, \"video\": 0}", nil},
+		{"one sequence is profiled already", alone(vllm("max_num_seqs", "32", "limit_mm_per_prompt", "{'image': 10}")), fullCard("init", 5, "/x/vllm/worker/model_runner.py|profile_run|", "/x/vllm/model_executor/models/qwen2_5_vl.py|forward|self.visual(", "/x/vllm/model_executor/models/qwen2_5_vl.py|forward|self.attn("), "--limit-mm-per-prompt={\"image\": 1, \"video\": 0}", []string{"--max-num-seqs=16"}},
 		{"an engine that wakes has its size", vllm("max_num_batched_tokens", "8192", "gpu_memory_utilization", "0.9"), fullCard("weight_update", 1, "/x/vllm/v1/worker/gpu_worker.py|wake_up|"), "--gpu-memory-utilization=0.83", []string{"--max-num-batched-tokens=4096", "--max-num-seqs=128"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -217,7 +217,8 @@ func encodesMedia(ctx *Context, _ string) verdict {
 // (v1/core/encoder_cache_manager.py, compute_mm_encoder_budget).
 func oneInput(ctx *Context, _ string) verdict {
 	g, ok := lastReading(ctx.run, "vllm.encoder_cache")
-	return verdict{truthOf(ok && g.Fields["items"] == "1" && ctx.is("vision")), "one input of the encoder is not split over steps"}
+	_, alone := lastReading(ctx.run, "vllm.profiles_one")
+	return verdict{truthOf((ok && g.Fields["items"] == "1" || alone) && ctx.is("vision")), "the inputs of one sequence are not split over steps"}
 }
 
 // oneOfImages matches a limit of one image per prompt, in JSON, as a dict, and as vLLM wrote it before 0.8.5.

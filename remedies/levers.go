@@ -290,6 +290,7 @@ var attacksThere = []attack{
 	{"engine_activation", "encoder_batch", []string{"engine-seqs", "engine-multimodal", "engine-tp"}},
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-pixels", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
 	{"engine_activation", "ctranslate2", []string{"micro-batch", "dtype", "beams", "smaller-model"}},
+	{"engine_activation", "stack:models/whisper/", []string{"micro-batch", "smaller-model"}},
 	{"wrong_dtype", "ctranslate2", []string{"dtype", "smaller-model", "beams"}},
 	{"attention_scores", "one_segment", []string{"beams", "smaller-model"}},
 	{"logits", "one_segment", []string{"beams", "smaller-model"}},

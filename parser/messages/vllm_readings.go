@@ -38,6 +38,17 @@ func vllmGauges() []pattern.Pattern {
 			NoMatch: []string{"Encoder cache is disabled"},
 		},
 		{
+			// V0 profiles as many sequences as have room for the inputs that one may have (worker/model_runner.py, _dummy_run).
+			Name:     "vllm.profiles_one",
+			Literals: []string{"Computed max_num_seqs (min("},
+			Expr:     `Computed max_num_seqs \(min\(\d{1,9}, \d{1,9} // \d{1,9}\)\) to be less than 1`,
+			Gauge:    true, Source: src,
+			Match: []pattern.Sample{
+				{Line: "Computed max_num_seqs (min(256, 5120 // 65536)) to be less than 1. Setting it to the minimum value of 1."},
+			},
+			NoMatch: []string{"max_num_seqs is 32"},
+		},
+		{
 			Name:     "vllm.weights",
 			Literals: []string{"Loading model weights took ", "Model loading took "},
 			Expr:     `(?:Loading model weights|Model loading) took (?<used_sz>\d+(?:\.\d+)? ?Gi?B)`,

@@ -71,7 +71,7 @@ type Input struct {
 	GraphCapture, Profiling, BeforeCache      bool
 	Sampler, Serving, Picture                 bool  // Picture: it failed while one was encoded
 	Draft                                     bool  // what failed is a draft model's
-	Transcribes, WideWeights                  bool  // a model of speech runs in CTranslate2, and its weights are float32
+	Transcribes, WideWeights                  bool  // a model of speech runs, and CTranslate2 keeps its weights in float32
 	CachedDataset                             bool  // MONAI keeps every sample in host memory
 	MakesDecoder                              bool  // TensorRT-LLM's, before its cache
 	RequestRows                               bool  // SGLang's table of the requests' tokens failed

@@ -302,6 +302,7 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("host", "training", largest("ray::WorkerDict", "ray::WorkerDict"), setting("param_offload", "False"), setting("optimizer_offload", "False")),
 		},
 		{"attention that asks for much of the card", "attention_scores", failure("gpu", "forward", stack("a.py scaled_dot_product_attention"), asks(30)), failure("gpu", "forward", stack("a.py fused_attention"), asks(30))},
+		{"scores, not what they are computed from", "attention_scores", failure("gpu", "forward", stack("a.py forward attn_weights = torch.matmul(q, k)")), failure("gpu", "forward", stack("a.py forward h, attn_weights = self.attn(", "a.py forward k = self.k_proj(h)", "linear.py forward"))},
 		{"a picture's patches", "attention_scores", failure("gpu", "rollout", engine, asks(38), func(in *Input) { in.Picture = true }), failure("gpu", "rollout", engine, asks(1), func(in *Input) { in.Picture = true })},
 		{
 			"a gather where layers are recomputed", "allgather_window", failure("gpu", "backward", stack("x.py foreach_all_gather"), setting("activation_checkpointing", "true")),

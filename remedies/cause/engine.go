@@ -324,7 +324,7 @@ func (in *Input) servingEngine() bool { return in.engineGPU() && in.Phase != "in
 
 // wideFigure says what weights in float32 take.
 func wideFigure(in *Input) (string, *int64) {
-	if in.Transcribes {
+	if in.WideWeights {
 		return "CTranslate2 holds the weights in float32, twice the size of the 16 bits in which models are saved", nil
 	}
 	return weightsFigure(4, "weights in float32")(in)
@@ -355,7 +355,7 @@ func (in *Input) stepPart() string {
 		}
 		return "the encoder's activations do not fit: one input for each sequence (max_num_seqs)"
 	case in.Transcribes:
-		return "what CTranslate2 needs to decode does not fit" + in.decoded()
+		return "what the model of speech needs to decode does not fit" + in.decoded()
 	case in.RequestRows:
 		return "the table of the requests' tokens does not fit: a row of the longest context for each request that may run"
 	case in.MakesDecoder:

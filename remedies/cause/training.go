@@ -16,7 +16,7 @@ var training = []hypothesis{
 		evidence: []weighed{
 			{proof, both(is(": four bytes a parameter", dtypeKeys, "float32", "fp32", "torch.float32", "float"), (*Input).loadingAnywhere)},
 			{proof, loadedTwice},
-			{proof, both(when("CTranslate2 computes in float32, with four bytes a parameter", func(in *Input) bool { return in.Transcribes && in.WideWeights }), (*Input).gpu)},
+			{proof, both(when("CTranslate2 computes in float32, with four bytes a parameter", func(in *Input) bool { return in.WideWeights }), (*Input).gpu)},
 			{sign + hint, both(loadsByDefault, (*Input).loadingAnywhere)},
 			{proof, widened},
 			{2 * proof, wideWeight},
@@ -202,7 +202,7 @@ var training = []hypothesis{
 			}},
 			{2 * proof, both(when("it failed while encoding an image, whose patches all attend to each other", func(in *Input) bool { return in.Picture && in.Requested != nil && *in.Requested > 4<<30 }), (*Input).gpu)},
 			{proof, both(when("attention builds its scores in full", func(in *Input) bool { return in.Place == memory.Attention }), (*Input).gpu)},
-			{proof, both(frames(5, "the stack ends in attention that builds its scores in full", "eager_attention", "attn_weights", "attention_scores", "attention_probs", "q @ k", "torch.matmul(query", "torch.matmul(q,", "baddbmm", "get_attention_scores", "slicedattn", "torch/_higher_order_ops/flex_attention.py"), (*Input).gpu)},
+			{proof, both(frames(5, "the stack ends in attention that builds its scores in full", "eager_attention", "attn_weights", "attention_scores", "attention_probs", "q @ k", "torch.matmul(query", "torch.matmul(q,", "baddbmm", "get_attention_scores", "slicedattn", "torch/_higher_order_ops/flex_attention.py"), func(in *Input) bool { return in.gpu() && !in.passes(3, "q_proj(", "k_proj(", "v_proj(") })},
 			{proof, both(eagerLayer, (*Input).training)},
 			{sign, both(fallback, (*Input).gpu)},
 			{proof, both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })}, // fused kernels ask for no more than their output
