@@ -187,7 +187,7 @@ var programs = []Program{
 		ID: "trl", Name: "TRL", Roles: Framework, Guide: "trl", Colocate: true,
 		Keys: []string{"vllm_mode", "vllm_enable_sleep_mode", "max_completion_length"},
 		Packages: []Package{
-			{"trl", []string{"trainer", "generation", "extras", "models", "scripts"}},
+			{"trl", []string{"trainer", "generation", "extras", "models", "scripts", "examples"}},
 			{"rlhf_trainer", []string{"grpo_trainer.py", "dpo_trainer.py", "kto_trainer.py", "rlhf_mixin.py"}}, // ms-swift's, derived from TRL's
 		},
 		Servers: []string{"/trl/scripts/vllm_serve.py"},

@@ -148,7 +148,7 @@ func stray(ctx *Context, _ string) verdict {
 // generatesNothing reports whether a trainer of TRL learns from given answers.
 func generatesNothing(ctx *Context, _ string) verdict {
 	if ctx.passesThrough("sft_trainer.py", "SFTTrainer.py", "dpo_trainer.py", "DPOTrainer.py", "kto_trainer.py", "KTOTrainer.py", "orpo_trainer.py", "ORPOTrainer.py",
-		"reward_trainer.py", "RewardTrainer.py") || ctx.is("pairs") {
+		"reward_trainer.py", "RewardTrainer.py", "/scripts/sft", "/scripts/dpo", "/scripts/kto", "/scripts/reward") || ctx.is("pairs") {
 		return verdict{yes, "this trainer generates nothing"}
 	}
 	return verdict{}

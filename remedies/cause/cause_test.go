@@ -2,6 +2,7 @@ package cause
 
 import (
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -58,7 +59,7 @@ func setting(key, value string) func(*Input) {
 		before := in.Setting
 		in.Setting = func(names ...string) (string, string, bool) {
 			for _, n := range names {
-				if n == key {
+				if n == strings.TrimLeft(key, "-") || n == key {
 					return key, value, true
 				}
 			}
@@ -491,6 +492,11 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{
 			"states that are split fit", "activations", failure("gpu", "backward", parameters(13e9, 8), trained(13015864320), func(in *Input) { in.Backend = "fsdp" }),
 			failure("gpu", "backward", parameters(13e9, 8), trained(13015864320), func(in *Input) { in.Unsharded = true }),
+		},
+		{
+			"a script of TRL trains all unless told otherwise", "states_too_big",
+			failure("gpu", "backward", parameters(90e9, 8), sharded, setting("--per_device_train_batch_size", "1"), setting("gradient_accumulation_steps", "8"), stack("/trl/examples/scripts/sft_vlm.py <module>", "/accelerate/accelerator.py backward")),
+			failure("gpu", "backward", parameters(30e9, 16), sharded, setting("--per_device_train_batch_size", "1"), setting("gradient_accumulation_steps", "8"), stack("/trl/examples/scripts/sft_vlm.py <module>", "/accelerate/accelerator.py backward")),
 		},
 		{
 			"shards in 32 bits take twice as much", "states_too_big", failure("gpu", "backward", parameters(69e9, 7), setting("use_peft", "False"), setting("mixed_precision", "True"), sharded),

@@ -227,6 +227,9 @@ func (in *Input) trained() int64 {
 	_, tuning, _ := in.Setting("finetuning_type", "tuner_type", "train_type")
 	full := strings.EqualFold(strings.Trim(tuning, `"' `), "full") || strings.Contains(in.Text+strings.Join(in.Stack, " "), "full_finetune")
 	full = full || slices.Contains(trainAll, in.Framework) || slices.Contains(trainAll, in.Application) || in.off("use_peft", "use_lora", "enable_lora")
+	if key, _, _ := in.Setting("per_device_train_batch_size"); strings.HasPrefix(key, "--") && in.passes(80, "trl/scripts/", "trl/examples/scripts/") {
+		full = true // the command line has no use_peft (trl, trainer/utils.py, get_peft_config)
+	}
 	if n := max(in.GPUs, 1); in.Requested != nil && in.passes(8, "initialize_optimizer_states") && *in.Requested >= in.Parameters.Value/n {
 		full = true // one state of a rank's part of all parameters
 	}
@@ -269,8 +272,8 @@ func WholeGradients(in *Input) string {
 	case in.passes(6, "to_accumulated_grad_if_needed"):
 		return "the stack ends where FSDP adds up gradients that are not split"
 	case !strings.HasPrefix(in.Backend, "fsdp") || steps < 2 || !in.passes(80, "/accelerate/") || in.on("sync_each_batch") || in.Adapters || in.Quantized,
-		p <= 0 || p > 1<<40 || in.Total == nil || 2*p < *in.Total/3:
-		return ""
+		p <= 0 || p > 1<<40 || in.Total == nil || 2*p < *in.Total/3, Beyond(in) > 0:
+		return "" // or the states do not fit even where all of them are split
 	}
 	return fmt.Sprintf("gradient_accumulation_steps is %d: every GPU keeps whole gradients until the last micro-batch, %s parameters x 2 bytes or more", steps, count(p))
 }
