@@ -318,8 +318,7 @@ func cardsUp(q *paramQuery) proposedValue {
 	if !ok || f <= 0 || f > 64 {
 		return proposedValue{}
 	}
-	f, how := max(f, 1), ""
-	to := 2 * f
+	to, how := 2*max(f, 1), ""
 	if r := q.root; r.Requested != nil && r.Total != nil && *r.Total > 0 {
 		for float64(*r.Requested) > (to-1)*float64(*r.Total) {
 			to *= 2

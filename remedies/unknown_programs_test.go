@@ -135,4 +135,6 @@ func TestUnifiedMemoryForARequestAboveTheCard(t *testing.T) {
 	const failure = "nvidia-smi --query-gpu=name,memory.total --format=csv,noheader\nQuadro RTX 5000, 16125 MiB\njaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 78643199872 bytes.\n"
 	on := "          'TF_FORCE_UNIFIED_MEMORY': '1',\n          'XLA_PYTHON_CLIENT_MEM_FRACTION': '4.0',\n"
 	assert.Equal(t, "XLA_PYTHON_CLIENT_MEM_FRACTION=8.0", firstChange(For(incidentOf(t, on+failure))))
+	platform := "+ export SINGULARITYENV_TF_FORCE_UNIFIED_MEMORY=1\n+ export SINGULARITYENV_XLA_PYTHON_CLIENT_MEM_FRACTION=.80\n+ export SINGULARITYENV_XLA_PYTHON_CLIENT_ALLOCATOR=platform\n"
+	assert.Subset(t, changesOf(For(incidentOf(t, platform+failure))), []string{"XLA_PYTHON_CLIENT_MEM_FRACTION=2.0", "XLA_PYTHON_CLIENT_ALLOCATOR=default"})
 }

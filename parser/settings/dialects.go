@@ -66,7 +66,7 @@ var dialects = [...]dialect{
 	},
 	{
 		name: "environment", read: (*Reader).environment,
-		sample: "export NCCL_DEBUG=INFO OMP_NUM_THREADS=8",
+		sample: "+ export NCCL_DEBUG=INFO SINGULARITYENV_OMP_NUM_THREADS=8",
 		want:   []string{"NCCL_DEBUG=INFO", "OMP_NUM_THREADS=8"},
 	},
 	{

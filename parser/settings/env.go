@@ -102,7 +102,10 @@ func quotedWhole(v string) bool {
 	return len(v) > 1 && (v[0] == '"' || v[0] == '\'') && v[len(v)-1] == v[0]
 }
 
+// variable emits a variable under the name that the program sees: Singularity and Apptainer pass SINGULARITYENV_X and APPTAINERENV_X
+// into a container as X (their user guide, Environment and Metadata).
 func (r *Reader) variable(name, value string) {
+	name = strings.TrimPrefix(strings.TrimPrefix(name, "SINGULARITYENV_"), "APPTAINERENV_")
 	if value == "" || strings.Contains(value, "$") {
 		return
 	}
