@@ -12,9 +12,13 @@ import (
 )
 
 // fragmented reports whether PyTorch's reserved but unused memory covers what was missing and exceeds an allocator's usual
-// slack.
+// slack. With cudaMallocAsync, by whose message it is known, PyTorch keeps no segments and ignores the settings for them
+// (c10/cuda/CUDAMallocAsyncAllocator.cpp).
 func fragmented(ctx *Context, _ string) verdict {
 	r := ctx.root
+	if ctx.messageContains("would exceed allowed memory") {
+		return verdict{no, "cudaMallocAsync is the allocator, which has no segments"}
+	}
 	in := &cause.Input{
 		Phase: ctx.phase, Stack: wholeStack(ctx),
 		Requested: r.Requested, Total: r.Total, Free: r.Free, Idle: idleReserve(ctx), Shortfall: pointer(ctx.shortfall()),
@@ -60,15 +64,13 @@ func otherAllocator(ctx *Context, _ string) verdict {
 }
 
 // fixedSegments reports whether expandable segments are unavailable: before PyTorch 2.1, whose message still has the reserved
-// total, on Windows and with cudaMallocAsync; and in two programs that turn them on themselves.
+// total, and on Windows; and in two programs that turn them on themselves.
 func fixedSegments(ctx *Context, _ string) verdict {
 	switch {
 	case ctx.is("npu"):
 		return verdict{} // torch_npu kept the message of PyTorch 2.0
 	case ctx.messageContains("reserved in total by pytorch"):
 		return verdict{yes, "the message is one of PyTorch before 2.1, whose segments cannot grow"}
-	case ctx.messageContains("would exceed allowed memory"):
-		return verdict{yes, "cudaMallocAsync is the allocator, which has no segments"}
 	case ctx.run.Application == "axolotl", ctx.run.Application == "unsloth":
 		return verdict{yes, programOf(ctx.run).Name + " switches it on itself"}
 	}

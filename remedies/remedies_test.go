@@ -186,9 +186,12 @@ func TestSegmentsAreNotLetGrowWhereTheyCannot(t *testing.T) {
 		in := with(gpuOOM("backward"), func(r *classifier.Root) {
 			r.Requested, r.Free, r.Total, r.ReservedUnallocated, r.Message = gibs(2), gibs(1), gibs(40), gibs(8), test.text
 		})
-		r := pick(t, For(test.run, in), "torch.card.expandable-segments")
+		c := For(test.run, in)
+		r := pick(t, c, "torch.card.expandable-segments")
 		require.NotNil(t, r.Applies, test.name)
 		assert.False(t, *r.Applies, "%s: %s", test.name, r.AppliesWhy)
+		split := pick(t, c, "torch.card.max-split-size")
+		assert.Equal(t, test.name == "cudaMallocAsync", split.Applies != nil && !*split.Applies, "%s: %s", test.name, split.AppliesWhy)
 	}
 }
 
