@@ -241,6 +241,7 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		}), "resources.requests.memory=68Gi", []string{"resources.limits.memory=96Gi"}},
 		{"JAX that was refused its pool does not reserve more", run("jax"), with(recognized("xla.from_device", gpuOOM("unknown")), func(r *classifier.Root) { r.Requested = gibs(0.25) }), "XLA_PYTHON_CLIENT_PREALLOCATE=false", []string{"XLA_PYTHON_CLIENT_MEM_FRACTION=0.85"}},
 		{"a pipeline that denoises decodes nothing", app("diffusers", "num_images_per_prompt", "8"), fullCard("rollout", 1, "/x/diffusers/pipelines/flux/pipeline_flux.py|__call__|self.transformer(", "/x/diffusers/models/attention.py|forward|"), "num_images_per_prompt=4", []string{"pipe.vae.enable_tiling=pipe.vae.enable_tiling()"}},
+		{"a wrapper's node decodes in tiles by its own switch", app("comfyui"), fullCard("forward", 1, "/x/custom_nodes/ComfyUI-CogVideoXWrapper/nodes.py|decode|frames = vae.decode(latents).sample", "/x/diffusers/models/autoencoders/autoencoder_kl_cogvideox.py|forward|"), "enable_vae_tiling=True", []string{"VAE Decode (Tiled)=VAE Decode (Tiled)"}},
 		{"ComfyUI caches what nodes made, and has no loaders", app("comfyui"), killed("unknown", "Out of memory: Killed process 1 (python)"), "--cache-none=True", []string{"dataloader_num_workers"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
