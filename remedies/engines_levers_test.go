@@ -190,6 +190,7 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		{"half of it where the weights are not known", app("llamacpp", "--ctx-size", "65536"), driver("init", kv, 16, contextOf), "--ctx-size=32768", nil},
 		{"a build that fits models itself need not be told how many layers", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "8763"}), driver("init", weights, 40, nil), "-ngl=auto", nil},
 		{"an older one must", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "6700"}), driver("init", weights, 40, nil), "-ngl=34", []string{"-ngl=auto"}},
+		{"the buffer of Ollama's layers shows how many fit", read(app("ollama", "--n-gpu-layers", "5", "n_layer", "61"), "ggml.device", parser.Fields{"device": "0", "free": itoa(*gibs(23))}), driver("init", weights, 32, nil), "num_gpu=3", []string{"num_gpu=4"}},
 		{"values are quantized only with flash attention", gguf("--ctx-size", "65536", "flash_attn", "0"), driver("init", kv, 16, contextOf), "--cache-type-k=q8_0", []string{"--cache-type-v=q8_0"}},
 		{"which early builds lack", gguf("--ctx-size", "65536", "freq_base", "10000.0"), driver("init", "graph_reserve: failed to allocate compute buffers", 1, nil), "--ctx-size=32768", []string{"--flash-attn=on", "--cache-type-v=q8_0"}},
 		{"a context that nobody set is shortened first", read(app("llamacpp", "n_ctx", "131072", "n_ctx_train", "131072"), "ggml.build", parser.Fields{"count": "8763"}), driver("init", "graph_reserve: failed to allocate compute buffers", 1, nil), "--ctx-size=8192", nil},

@@ -77,7 +77,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"slot_context":        whole(halve),
 		"host_ratio":          hostRatio,
 		"layers":              layersThatFit,
-		"fewer_layers":        whole(fewerLayers),
+		"fewer_layers":        plannedLayers,
 		"allocator":           allocator,
 		"free_card":           freeCard,
 		"first_card":          firstCard,

@@ -85,6 +85,15 @@ func (q *paramQuery) freeForLayers() (n int64, of string, ok bool) {
 	return size.Low, "of an " + name, ok
 }
 
+// plannedLayers returns how many layers' weights fit if their buffer failed, whose size Ollama's plan did not foresee; otherwise a
+// tenth fewer than it planned.
+func plannedLayers(q *paramQuery) proposedValue {
+	if v := layersThatFit(q); v.to != "" {
+		return v
+	}
+	return whole(fewerLayers)(q)
+}
+
 // fewerLayers returns a tenth fewer layers than Ollama planned, but at least one.
 func fewerLayers(_ *paramQuery, n int64) proposedValue {
 	const most = 1 << 10 // no model has more: the log is wrong
