@@ -91,6 +91,7 @@ var exclusions = []exclusion{
 	{levers: []string{"length", "engine-length"}, why: because("the engine failed while it loaded its weights, whose size does not depend on the length", func(ctx *Context) bool {
 		return ctx.is("engine_loads")
 	})},
+	{levers: []string{"engine-length", "kv-dtype", "engine-chunk", "attention"}, why: weightsOnly},
 	{levers: []string{"dynamic-batch"}, why: allowsAsMany},
 	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},
 	{why: satisfiedOtherwise},
@@ -248,6 +249,17 @@ func cannotCompute(q *question) string {
 	}
 	if why := withoutLiger(q.Context); why != "" && slices.ContainsFunc(q.changes, func(c change) bool { return strings.Contains(c.Key, "liger") }) {
 		return why
+	}
+	return ""
+}
+
+// weightsOnly says that llama.cpp found no room for weights, which neither its cache nor a smaller step changes: it allocates them
+// first (src/llama.cpp, llama_model_load_from_file_impl). Builds that fit a model themselves plan all parts together.
+func weightsOnly(q *question) string {
+	switch {
+	case programOf(q.run).ID != "llamacpp" || q.is("draft"):
+	case q.recognized("ggml.load") && !q.is("fits_itself"):
+		return "the weights alone did not fit, which are allocated before the cache and the compute buffers"
 	}
 	return ""
 }
