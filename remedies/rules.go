@@ -182,14 +182,24 @@ func towardDefault(q *paramQuery, n int64) proposedValue {
 	return halve(q, n)
 }
 
-// halveSize halves a size. LMCache logs it with its unit and reads it without (lmcache/v1/config.py).
+// halveSize halves the size of a cache that each rank of an engine keeps in host memory, until all of them leave a quarter of the limit to
+// the rest. LMCache logs the size with its unit and reads it without, in GiB (lmcache/v1/config.py).
 func halveSize(q *paramQuery) proposedValue {
 	number, _, _ := strings.Cut(q.cur, " ")
 	f, ok := parseNumber(number)
 	if !ok || f < 2 {
 		return proposedValue{}
 	}
-	return proposedValue{to: fraction(math.Floor(f / 2)), how: fmt.Sprintf("%s / 2", q.cur)}
+	ranks, _ := q.settings.integer("tensor_parallel_size")
+	limit, to, by := float64(deref(q.root.Limit))/(1<<30), math.Floor(f/2), 2
+	for ; limit > 0 && to >= 2 && to*float64(max(ranks, 1)) > limit*3/4; by *= 2 {
+		to = math.Floor(to / 2)
+	}
+	how := fmt.Sprintf("%s / %d", q.cur, by)
+	if ranks > 1 && limit > 0 {
+		how += fmt.Sprintf("; %d ranks x %s = %.0f GiB", ranks, fraction(to), float64(ranks)*to)
+	}
+	return proposedValue{to: fraction(to), how: how}
 }
 
 func clamped(raw, to int64, why string) string {

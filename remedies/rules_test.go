@@ -95,8 +95,9 @@ func TestAModelsDefaultsForPipelinesAreNoSettings(t *testing.T) {
 // TestASizeIsHalvedWithoutItsUnit halves sizes of LMCache, which logs them in GB and reads a number.
 func TestASizeIsHalvedWithoutItsUnit(t *testing.T) {
 	t.Parallel()
-	for cur, want := range map[string]string{"200 GB": "100", "5": "2", "1 GB": "", "auto": ""} {
-		assert.Equal(t, want, halveSize(&paramQuery{p: &Parameter{}, cur: cur}).to, cur)
+	for cur, want := range map[string]string{"200 GB": "100", "300.0 GB": "75", "5": "2", "1 GB": "", "auto": ""} {
+		ctx := newContext(run("vllm", "tensor_parallel_size", "4"), with(killed("init", ""), func(r *classifier.Root) { r.Limit = gibs(540) }))
+		assert.Equal(t, want, halveSize(&paramQuery{Context: ctx, p: &Parameter{}, cur: cur}).to, cur)
 	}
 }
 

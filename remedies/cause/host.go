@@ -351,35 +351,36 @@ var swapSpace = both(when("the engine's swap space did not fit into host memory"
 // swapsBlocks says that layers on their way off the card found no pinned host memory.
 var swapsBlocks = both(frames(12, "layers move to pinned host memory, and the host has no more of it", "offload_device, non_blocking=", "\"cpu\", non_blocking="), (*Input).host)
 
-// rankCaches says that each rank keeps a cache of a set size in host memory, and that the largest process is nearly that large.
+// rankCaches says that each rank keeps a cache of a set size in host memory, and that they fill it: the largest process is nearly that
+// large or, if no process is known, the caches together exceed the memory that was there. LMCache pins the whole size in each worker
+// when it starts (its documentation, CPU RAM).
 var rankCaches = both(func(in *Input) string {
-	key, v, ok := in.Setting("max_local_cpu_size", "LMCACHE_MAX_LOCAL_CPU_SIZE") // LMCache, GB for each worker
+	key, v, ok := in.Setting("max_local_cpu_size", "LMCACHE_MAX_LOCAL_CPU_SIZE") // GB for each worker
 	size, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(v, "GB")), 64)
-	if !ok || err != nil || !(size >= 1 && size <= 1<<16) || len(in.Holders) == 0 || float64(in.Holders[0].Bytes) < 0.6*size*(1<<30) {
+	if !ok || err != nil || !(size >= 1 && size <= 1<<16) {
 		return ""
 	}
-	each, ranks := fmt.Sprintf("%s is %s", key, v), in.GPUs
-	if n := slices.IndexFunc(in.Holders, func(h Holder) bool { return float64(h.Bytes) < 0.6*size*(1<<30) }); ranks == 0 {
-		ranks = int64(max(n, 0)) // the largest come first
+	limit, ranks := cmp.Or(in.HostLimit, in.NodeRAM), cmp.Or(in.GPUs, in.number("tensor_parallel_size"))
+	held := slices.IndexFunc(in.Holders, func(h Holder) bool { return float64(h.Bytes) < 0.6*size*(1<<30) }) // the largest come first
+	if held == 0 || len(in.Holders) == 0 && (limit == nil || float64(max(ranks, 1))*size*(1<<30) <= float64(*limit)) {
+		return ""
 	}
-	if ranks > 1 {
-		text := fmt.Sprintf("%s: %d ranks each keep such a cache in host memory, %.0f GiB", each, ranks, float64(ranks)*size)
-		if in.NodeRAM != nil {
-			text += "; the machine has " + gib(in.NodeRAM)
-		}
-		return text
+	each := fmt.Sprintf("%s is %s", key, v)
+	if ranks = cmp.Or(ranks, int64(max(held, 0))); ranks < 2 {
+		return each + ": the cache in host memory"
 	}
-	return each + ": the cache in host memory"
+	text := fmt.Sprintf("%s: %d ranks each keep such a cache in host memory, %.0f GiB", each, ranks, float64(ranks)*size)
+	if limit != nil {
+		text += "; there was " + gib(limit)
+	}
+	return text
 }, (*Input).host)
 
 // offloadsCache says that vLLM pins a cache of a set size in host memory, in GiB for all ranks of an engine (vllm/config/cache.py), and that
 // it is a large part of the memory that was there.
 var offloadsCache = both(func(in *Input) string {
 	key, v, ok := in.Setting("kv_offloading_size", "kv-offloading-size")
-	n, limit := in.number(key), in.HostLimit
-	if limit == nil {
-		limit = in.NodeRAM
-	}
+	n, limit := in.number(key), cmp.Or(in.HostLimit, in.NodeRAM)
 	if !ok || n < 1 || n > 1<<16 || limit == nil || n<<30 < *limit/4 {
 		return ""
 	}
