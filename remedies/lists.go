@@ -92,6 +92,8 @@ func extraGuides(ctx *Context, name string) []string {
 	switch {
 	case ctx.resource == "host" && isServer(engine) && name == "torch":
 		return append(hostGuides(ctx), engine)
+	case ctx.resource == "host" && backend == "deepspeed" && name != backend && ctx.is("offload_file"):
+		return append([]string{backend}, hostGuides(ctx)...) // where the offload is set
 	case ctx.resource == "host":
 		return hostGuides(ctx)
 	case ctx.resource == "shm" && ctx.is("nccl_shm"):

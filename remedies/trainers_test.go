@@ -75,6 +75,16 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 		{"arguments of transformers have the switch, off where the command does not set it", script("deepspeed"), step(), []string{"gradient_checkpointing = True"}, nil},
 		{"so has a script without a framework", script("torch"), step(), []string{"gradient_checkpointing = True"}, nil},
 		{"where it is on, it is not advised", script("deepspeed", "--gradient_checkpointing", "True"), step(), []string{batch + " = 2"}, []string{"gradient_checkpointing set"}},
+		{
+			"states of ZeRO stage 3 that fill the host move to a disk", as(run("llamafactory", "deepspeed", "examples/deepspeed/ds_z3_offload_config.json"), "deepspeed", "", ""), killed("init", "Out of memory: Killed process 7"),
+			[]string{"device = nvme"},
+			nil,
+		},
+		{
+			"without offload nothing moves", as(run("llamafactory", "deepspeed", "examples/deepspeed/ds_z3_config.json"), "deepspeed", "", ""), killed("init", "Out of memory: Killed process 7"),
+			nil,
+			[]string{"device set"},
+		},
 		{"accumulation is said, not changed", script("torch", "--gradient_checkpointing", "True", "--gradient_accumulation_steps", "4"), step(), []string{batch + " = 2"}, []string{"gradient_accumulation_steps up"}},
 		{
 			"the hybrid engine gathers all layers", run("deepspeed", "enable_hybrid_engine", "True", "inference_tp_size", "1", "zero_config.stage", "3", "zero_config.offload_param", "None"),
