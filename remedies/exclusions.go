@@ -253,15 +253,13 @@ func cannotCompute(q *question) string {
 	return ""
 }
 
-// weightsOnly says that llama.cpp found no room for weights, which neither its cache nor a smaller step changes: it allocates them
-// first (src/llama.cpp, llama_model_load_from_file_impl). Builds that fit a model themselves plan all parts together.
+// weightsOnly says that llama.cpp found no room for weights or for copies of them, which neither its cache nor a smaller step changes:
+// it allocates the weights first (src/llama.cpp, llama_model_load_from_file_impl). Builds that fit a model themselves plan all parts together.
 func weightsOnly(q *question) string {
-	switch {
-	case programOf(q.run).ID != "llamacpp" || q.is("draft"):
-	case q.recognized("ggml.load") && !q.is("fits_itself"):
+	if programOf(q.run).ID == "llamacpp" && q.recognized("ggml.load") && !q.is("draft") && !q.is("fits_itself") {
 		return "the weights alone did not fit, which are allocated before the cache and the compute buffers"
 	}
-	return ""
+	return isTrue("copies_weights")(q)
 }
 
 // cacheAway returns why a smaller share of an engine frees nothing during a weight update, or "": the engine holds far less than its

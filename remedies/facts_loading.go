@@ -169,3 +169,17 @@ func fitsItself(ctx *Context, _ string) verdict {
 	}
 	return verdict{truthOf(n >= since), fmt.Sprintf("build %d", n)}
 }
+
+// copiesWeights reports whether the compute buffer that failed holds copies of weights: those that stay in host memory are copied to the
+// card for a step, and a pipeline keeps several copies of each until the step ends (ggml/src/ggml-backend.cpp,
+// ggml_backend_sched_split_graph). llama.cpp has no pipeline with overridden tensors since 2025, ik_llama.cpp had one until October.
+func copiesWeights(ctx *Context, _ string) verdict {
+	if read(ctx, "ggml.copies", "").truth == yes && ctx.messageContains("gallocr") {
+		for _, key := range []string{"-ot", "--override-tensor", "-cmoe", "--cpu-moe", "-ncmoe", "--n-cpu-moe"} {
+			if ctx.is("set:" + key) {
+				return verdict{yes, "the compute buffer holds the pipeline's copies of the weights that " + key + " keeps in host memory"}
+			}
+		}
+	}
+	return verdict{}
+}

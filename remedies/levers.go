@@ -106,6 +106,7 @@ var levers = []lever{
 	{id: "cache-offload", keys: []string{"cache_implementation"}, costs: "slower generation"},
 	{id: "draft", topics: []string{"engine-draft"}, costs: "fewer of the drafted tokens may be accepted"},
 	{id: "draft-device", topics: []string{"engine-draft-device"}},
+	{id: "copies", topics: []string{"engine-copies"}, costs: "slower prefill over several cards"},
 	{id: "kv-dtype", topics: []string{"engine-kv-dtype"}, keys: []string{"kv_cache_dtype", "cache_type_k", "quant_policy"}, costs: "some quality, from a quantized cache"},
 	{id: "engine-quantization", topics: []string{"engine-quantization"}, keys: []string{"quantization"}, costs: "some quality, from quantization"},
 	{id: "engine-offload", topics: []string{"engine-offload"}, costs: "much slower: the weights are copied to the card in every step"},
@@ -284,6 +285,7 @@ var attacksThere = []attack{
 	{"leak_over_steps", "offload_optimizer=true", []string{"prompt-cache", "offload-off", "malloc", "restart"}}, // EasyR1
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
 	{"attention_scores", "vision", []string{"attention", "engine-pixels", "share-down", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
+	{"engine_activation", "copies_weights", []string{"copies", "layers"}},
 	{"engine_activation", "request_rows", []string{"engine-length", "engine-seqs"}},
 	{"engine_activation", "makes_decoder", []string{"engine-seqs", "engine-length", "engine-chunk"}},
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down"}}, // its rows are whole on each GPU, and the cache takes what more GPUs free

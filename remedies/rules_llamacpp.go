@@ -50,6 +50,9 @@ func layersThatFit(q *paramQuery) proposedValue {
 	if !ok || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognized("ggml.load") && !q.recognized("ggml.malloc") || q.root.Fields["method"] != "" {
 		return proposedValue{}
 	}
+	if q.is("copies_weights") { // the pipeline needs the output layer on a card, too (src/llama-context.cpp)
+		return proposedValue{to: itoa(layers - 1), how: "the layers of the model without the output layer, with which no pipeline is made"}
+	}
 	free, of, ok := q.freeForLayers()
 	if !ok {
 		return fewerLayers(q, layers)

@@ -209,6 +209,14 @@ func ggmlPatterns() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "ggml.copies",
+			Literals: []string{"pipeline parallelism enabled (n_copies="},
+			Expr:     `: pipeline parallelism enabled \(n_copies=(?<count>[2-9]|1\d)\)`,
+			Gauge:    true, Source: "llama.cpp 2024-2025, src/llama-context.cpp; ik_llama.cpp, src/llama.cpp",
+			Match:   []pattern.Sample{{Line: "llama_context: pipeline parallelism enabled (n_copies=4)", Want: parser.Fields{"count": "4"}}},
+			NoMatch: []string{"llama_init_from_model: pipeline parallelism enabled (n_copies=1)"},
+		},
+		{
 			Name:     "ggml.retried",
 			Literals: []string{"retrying without pipeline parallelism"},
 			Expr:     `^\w{1,60}: compute buffer allocation failed, retrying without pipeline parallelism`,
