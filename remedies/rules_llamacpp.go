@@ -53,6 +53,9 @@ func layersThatFit(q *paramQuery) proposedValue {
 	if q.is("copies_weights") { // the pipeline needs the output layer on a card, too (src/llama-context.cpp)
 		return proposedValue{to: itoa(layers - 1), how: "the layers of the model without the output layer, with which no pipeline is made"}
 	}
+	if q.messageContains("gallocr") { // a compute buffer: its size says nothing about that of a layer
+		return proposedValue{}
+	}
 	free, of, ok := q.freeForLayers()
 	if !ok {
 		return fewerLayers(q, layers)
