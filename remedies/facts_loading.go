@@ -172,7 +172,7 @@ func fitsItself(ctx *Context, _ string) verdict {
 
 // copiesWeights reports whether the compute buffer that failed holds copies of weights: those that stay in host memory are copied to the
 // card for a step, and a pipeline keeps several copies of each until the step ends (ggml/src/ggml-backend.cpp,
-// ggml_backend_sched_split_graph). llama.cpp has no pipeline with overridden tensors since 2025, ik_llama.cpp had one until October.
+// ggml_backend_sched_split_graph). llama.cpp makes no pipeline with overridden tensors since 2025; ik_llama.cpp went on longer.
 func copiesWeights(ctx *Context, _ string) verdict {
 	if read(ctx, "ggml.copies", "").truth == yes && ctx.messageContains("gallocr") {
 		for _, key := range []string{"-ot", "--override-tensor", "-cmoe", "--cpu-moe", "-ncmoe", "--n-cpu-moe"} {
