@@ -182,8 +182,9 @@ func towardDefault(q *paramQuery, n int64) proposedValue {
 	return halve(q, n)
 }
 
-// halveSize halves the size of a cache that each rank of an engine keeps in host memory, until all of them leave a quarter of the limit to
-// the rest. LMCache logs the size with its unit and reads it without, in GiB (lmcache/v1/config.py).
+// halveSize lowers the size of a cache that each rank of an engine pins in host memory to a power of two, until all of them leave a quarter
+// of the limit to the rest: PyTorch rounds pinned memory up to one (LMCache #1147). LMCache logs the size with its unit and reads it
+// without, in GiB (lmcache/v1/storage_backend/local_cpu_backend.py).
 func halveSize(q *paramQuery) proposedValue {
 	number, _, _ := strings.Cut(q.cur, " ")
 	f, ok := parseNumber(number)
@@ -191,11 +192,11 @@ func halveSize(q *paramQuery) proposedValue {
 		return proposedValue{}
 	}
 	ranks, _ := q.settings.integer("tensor_parallel_size")
-	limit, to, by := float64(deref(q.root.Limit))/(1<<30), math.Floor(f/2), 2
-	for ; limit > 0 && to >= 2 && to*float64(max(ranks, 1)) > limit*3/4; by *= 2 {
-		to = math.Floor(to / 2)
+	limit, to := float64(deref(q.root.Limit))/(1<<30), math.Exp2(math.Ceil(math.Log2(f))-1)
+	for limit > 0 && to >= 2 && to*float64(max(ranks, 1)) > limit*3/4 {
+		to /= 2
 	}
-	how := fmt.Sprintf("%s / %d", q.cur, by)
+	how := "a power of two, as pinned memory is rounded up to one"
 	if ranks > 1 && limit > 0 {
 		how += fmt.Sprintf("; %d ranks x %s = %.0f GiB", ranks, fraction(to), float64(ranks)*to)
 	}

@@ -92,11 +92,11 @@ func TestAModelsDefaultsForPipelinesAreNoSettings(t *testing.T) {
 	assert.Equal(t, int64(1024), n)
 }
 
-// TestASizeIsHalvedWithoutItsUnit halves sizes of LMCache, which logs them in GB and reads a number.
+// TestASizeIsHalvedWithoutItsUnit lowers sizes of LMCache, which logs them in GB and reads a number.
 func TestASizeIsHalvedWithoutItsUnit(t *testing.T) {
 	t.Parallel()
-	for cur, want := range map[string]string{"200 GB": "100", "300.0 GB": "75", "5": "2", "1 GB": "", "auto": ""} {
-		ctx := newContext(run("vllm", "tensor_parallel_size", "4"), with(killed("init", ""), func(r *classifier.Root) { r.Limit = gibs(540) }))
+	for cur, want := range map[string]string{"200 GB": "128", "600.0 GB": "128", "5": "4", "1 GB": "", "auto": ""} {
+		ctx := newContext(run("vllm", "tensor_parallel_size", "4"), with(killed("init", ""), func(r *classifier.Root) { r.Limit = gibs(720) }))
 		assert.Equal(t, want, halveSize(&paramQuery{Context: ctx, p: &Parameter{}, cur: cur}).to, cur)
 	}
 }

@@ -353,7 +353,7 @@ var swapsBlocks = both(frames(12, "layers move to pinned host memory, and the ho
 
 // rankCaches says that each rank keeps a cache of a set size in host memory, and that they fill it: the largest process is nearly that
 // large or, if no process is known, the caches together exceed the memory that was there. LMCache pins the whole size in each worker
-// when it starts (its documentation, CPU RAM).
+// when it starts (lmcache/v1/storage_backend/local_cpu_backend.py).
 var rankCaches = both(func(in *Input) string {
 	key, v, ok := in.Setting("max_local_cpu_size", "LMCACHE_MAX_LOCAL_CPU_SIZE") // GB for each worker
 	size, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(v, "GB")), 64)
