@@ -35,7 +35,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"halve_length":        whole(halveLength),
 		"adapter_rank":        whole(adapterRank),
 		"sequences":           whole(fewerSequences),
-		"halve_size":          halveSize,
+		"pinned_size":         pinnedSize,
 		"quarter":             whole(quarter),
 		"halve_micro":         whole(halveMicro),
 		"halve_micro_divisor": whole(halveMicroDivisor),
@@ -182,10 +182,10 @@ func towardDefault(q *paramQuery, n int64) proposedValue {
 	return halve(q, n)
 }
 
-// halveSize lowers the size of a cache that each rank of an engine pins in host memory to a power of two, until all of them leave a quarter
+// pinnedSize lowers the size of a cache that each rank of an engine pins in host memory to a power of two, until all of them leave a quarter
 // of the limit to the rest: PyTorch rounds pinned memory up to one (LMCache #1147). LMCache logs the size with its unit and reads it
 // without, in GiB (lmcache/v1/storage_backend/local_cpu_backend.py).
-func halveSize(q *paramQuery) proposedValue {
+func pinnedSize(q *paramQuery) proposedValue {
 	number, _, _ := strings.Cut(q.cur, " ")
 	f, ok := parseNumber(number)
 	if !ok || f < 2 {

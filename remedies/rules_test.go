@@ -92,12 +92,12 @@ func TestAModelsDefaultsForPipelinesAreNoSettings(t *testing.T) {
 	assert.Equal(t, int64(1024), n)
 }
 
-// TestASizeIsHalvedWithoutItsUnit lowers sizes of LMCache, which logs them in GB and reads a number.
-func TestASizeIsHalvedWithoutItsUnit(t *testing.T) {
+// TestAPinnedSizeHasNoUnit lowers sizes of LMCache, which logs them in GB and reads a number.
+func TestAPinnedSizeHasNoUnit(t *testing.T) {
 	t.Parallel()
 	for cur, want := range map[string]string{"200 GB": "128", "600.0 GB": "128", "5": "4", "1 GB": "", "auto": ""} {
 		ctx := newContext(run("vllm", "tensor_parallel_size", "4"), with(killed("init", ""), func(r *classifier.Root) { r.Limit = gibs(720) }))
-		assert.Equal(t, want, halveSize(&paramQuery{Context: ctx, p: &Parameter{}, cur: cur}).to, cur)
+		assert.Equal(t, want, pinnedSize(&paramQuery{Context: ctx, p: &Parameter{}, cur: cur}).to, cur)
 	}
 }
 

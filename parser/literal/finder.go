@@ -41,7 +41,7 @@ const (
 	gramMask    = 1<<gramBits - 1
 
 	// hashMul mixes a gram. It is shifted so that the three bytes loaded behind the gram do not reach the product's top.
-	// Of 200 random ones, it lets the fewest grams of healthy logs collide with those of literals.
+	// Of 200 random multipliers, it let the fewest grams of logs collide with those of the event literals.
 	hashMul = 0xAF3F0D6FB73C32ED << (64 - gramBits) & (1<<64 - 1)
 )
 
