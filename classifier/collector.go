@@ -75,6 +75,8 @@ func (c *Collector) Compact(o parser.Observation) parser.Observation {
 			key += "\x00" + o.Fields["device"] + "\x00" + pid
 		} else if rank := o.Fields["rank"]; rank != "" { // a rank whose lines have no writer
 			key += "\x00" + rank
+		} else if device := o.Fields["device"]; device != "" {
+			key += "\x00" + device
 		}
 		if _, ok := f.Gauges[key]; ok || len(f.Gauges) < maxGauges {
 			f.Gauges[key] = o

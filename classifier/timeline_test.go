@@ -98,6 +98,14 @@ func TestReadingsAreThinnedEvenly(t *testing.T) {
 	assert.Less(t, 10_000-trend.Points[len(trend.Points)-1].Line, trend.Every)
 }
 
+func TestReadingsOfEachDeviceAreKept(t *testing.T) {
+	t.Parallel()
+	const line = "llama_model_load_from_file_impl: using device CUDA%d (NVIDIA GeForce RTX 3090) - %d MiB free\n"
+	gauges := runOf(t, fmt.Sprintf(line+line, 0, 23870, 1, 11000)).Gauges
+	require.GreaterOrEqual(t, len(gauges), 2)
+	assert.Equal(t, []string{"0 25029509120", "1 11534336000"}, []string{gauges[0].Fields["device"] + " " + gauges[0].Fields["free"], gauges[1].Fields["device"] + " " + gauges[1].Fields["free"]})
+}
+
 func TestReadingsHaveTheStepOfTheirLine(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

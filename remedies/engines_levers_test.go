@@ -171,6 +171,7 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 	}
 	const kv, weights = "llama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache", "llama_model_load: error loading model: unable to allocate CUDA0 buffer"
 	contextOf := parser.Fields{"method": "kv cache"}
+	onCard := func(n int, in *classifier.Incident) *classifier.Incident { in.Root.Device = &n; return in }
 	launchedBy := func(launcher string, r *classifier.Run) *classifier.Run { r.Launcher = launcher; return r }
 	cached := killed("data", "Out of memory: Killed process 1 (python)")
 	cached.PhaseWhy = "The last stage logged before it: train: Caching images (26.4GB ram):  82%|"
@@ -190,6 +191,7 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		{"half of it where the weights are not known", app("llamacpp", "--ctx-size", "65536"), driver("init", kv, 16, contextOf), "--ctx-size=32768", nil},
 		{"a build that fits models itself need not be told how many layers", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "8763"}), driver("init", weights, 40, nil), "-ngl=auto", nil},
 		{"an older one must", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "6700"}), driver("init", weights, 40, nil), "-ngl=34", []string{"-ngl=auto"}},
+		{"what is free on another card does not count", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.device", parser.Fields{"device": "1", "free": itoa(*gibs(10))}), onCard(0, driver("init", weights, 40, nil)), "-ngl=34", nil},
 		{"the buffer of Ollama's layers shows how many fit", read(app("ollama", "--n-gpu-layers", "5", "n_layer", "61"), "ggml.device", parser.Fields{"device": "0", "free": itoa(*gibs(23))}), driver("init", weights, 32, nil), "num_gpu=3", []string{"num_gpu=4"}},
 		{"a pipeline's copies of experts need another build", read(gguf("--ctx-size", "65536", "-ot", "exps=CPU", "n_layer", "61"), "ggml.copies", parser.Fields{"count": "4"}), driver("init", "ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 292926534144", 272, nil), "-DGGML_SCHED_MAX_COPIES=1", []string{"--ctx-size=32768", "--ubatch-size=256", "--cpu-moe=True"}},
 		{"a compute buffer does not show how many fit", read(app("ollama", "--n-gpu-layers", "40", "n_layer", "61"), "ggml.device", parser.Fields{"device": "0", "free": itoa(*gibs(23))}), recognized("ggml.malloc", driver("init", "ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 64424509440", 60, nil)), "num_gpu=36", []string{"num_gpu=14"}},

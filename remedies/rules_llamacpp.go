@@ -11,12 +11,11 @@ import (
 // computing. llama.cpp allocates the cache for the whole context at once.
 func (q *paramQuery) contextThatFits(n int64) proposedValue {
 	const step, computes = 1024, 1 << 30
-	free, ok1 := memory.Reading(q.run, q.incident, "ggml.device")
+	has, ok1 := freeAtLoad(q.Context)
 	weights, ok2 := memory.Reading(q.run, q.incident, "ggml.weights")
-	has, ok3 := free.Fields.Int("free")
-	takes, ok4 := weights.Fields.Int("used")
+	takes, ok3 := weights.Fields.Int("used")
 	r := q.root
-	if !ok1 || !ok2 || !ok3 || !ok4 || r.Requested == nil || *r.Requested <= 0 || r.Fields["method"] != "kv cache" || n > mostTokens || has > 1<<50 {
+	if !ok1 || !ok2 || !ok3 || r.Requested == nil || *r.Requested <= 0 || r.Fields["method"] != "kv cache" || n > mostTokens || has > 1<<50 {
 		return proposedValue{}
 	}
 	room := has - takes - computes
@@ -81,10 +80,16 @@ func (q *paramQuery) layers(asked int64) (int64, bool) {
 	return min(asked, all+1), ok && all <= most
 }
 
+// freeAtLoad returns what llama.cpp found free on the failed card before it loaded the model.
+func freeAtLoad(ctx *Context) (int64, bool) {
+	g, ok := memory.Reading(ctx.run, ctx.incident, "ggml.device")
+	n, known := g.Fields.Int("free")
+	return n, ok && known
+}
+
 // freeForLayers returns what llama.cpp found free on the card, else the least size of cards of its name.
 func (q *paramQuery) freeForLayers() (n int64, of string, ok bool) {
-	if card, found := memory.Reading(q.run, q.incident, "ggml.device"); found {
-		n, ok = card.Fields.Int("free")
+	if n, ok = freeAtLoad(q.Context); ok {
 		return n, "free", ok
 	}
 	size, name, ok := memory.CardSize(q.run, q.incident)

@@ -354,6 +354,9 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 			if in.EngineFailed && bytes == 2 && !in.loading() && in.Part != "model" && !slices.Contains(in.Patterns, "ggml.load") { // which of them came last is not known
 				return plain("weights, buffers and KV cache do not fit on the GPU together")(in)
 			}
+			if in.FreeAtLoad > 0 && in.Requested != nil && *in.Requested > in.FreeAtLoad {
+				return fmt.Sprintf("the model does not fit on the GPU: %s was free before it was loaded", classifier.GiB(in.FreeAtLoad)), nil
+			}
 			return plain("the model does not fit on the GPU")(in)
 		}
 		split, n := "", int64(1)

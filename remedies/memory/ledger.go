@@ -5,6 +5,7 @@ package memory
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
 	"oomscan/classifier"
 	"oomscan/parser"
@@ -214,13 +215,16 @@ func engine(run *classifier.Run, in *classifier.Incident) []Part {
 	return out
 }
 
-// Reading finds the last reading of a kind that was printed before the incident in the same input: by the same writer,
-// else by any other when all of them say the same within a fiftieth.
+// Reading finds the last reading of a kind that was printed before the incident in the same input, and not of another GPU: by the same
+// writer, else by any other when all of them say the same within a fiftieth.
 func Reading(run *classifier.Run, in *classifier.Incident, name string) (classifier.Gauge, bool) {
 	var found []classifier.Gauge
 	for i := range run.Gauges {
 		g := &run.Gauges[i]
 		if g.Name != name || g.At.Source != in.Root.At.Source || g.At.Line >= in.Root.At.Line {
+			continue
+		}
+		if device := g.Fields["device"]; device != "" && in.Root.Device != nil && device != strconv.Itoa(*in.Root.Device) {
 			continue
 		}
 		if g.Stream == in.Root.Stream {
