@@ -31,6 +31,10 @@ func (d *literal) fits(s []byte) bool {
 		return d.hasKey && d.isStr && (len(rest) == 0 || rest[0] == ',' || rest[0] == '}' || rest[0] == ')')
 	case top.closer == ')':
 		n := nameEnd(s)
+		if d.code && spacedBody(s) { // a constant, or an argument with others behind it: not a statement
+			value := s[n+len(" = "):]
+			return value[len(value)-1] == ',' || bytes.IndexByte(value, '(') < 0 && scalar(string(value))
+		}
 		return n > 0 && n < len(s) && s[n] == '=' && (n+1 == len(s) || (s[n+1] != '=' && s[n+1] != ' '))
 	}
 	return false

@@ -196,6 +196,16 @@ func TestForms(t *testing.T) {
 			want: []string{"repr max_calib_samples=128", "repr max_calib_seq_len=20000"},
 		},
 		{
+			name: "the constants of a call over several lines in a script, with or without blanks around the sign",
+			log:  "    training_args = GRPOConfig(\n        optim = \"adamw_8bit\",  # keep = 5\n        bf16 = supported(), learning_rate=lr,\n        max_prompt_length=512,\n        num_generations = 6\n    )",
+			want: []string{"repr optim=adamw_8bit", "repr max_prompt_length=512", "repr num_generations=6"},
+		},
+		{
+			name: "the arguments of a model's or an engine's call in a script",
+			log:  "self.model, tokenizer = FastLanguageModel.from_pretrained(\n    name,\n    load_in_4bit = True,\n)\nllm = LLM(\n    max_model_len=4096,\n)",
+			want: []string{"repr load_in_4bit=True", "repr max_model_len=4096"},
+		},
+		{
 			name: "a command behind Windows' prompt",
 			log:  `D:\whisper>whisper-faster.exe "E:\rec\a.mkv" --model=large-v2 --beam_size=5`,
 			want: []string{"command --model=large-v2", "command --beam_size=5"},

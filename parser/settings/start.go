@@ -65,7 +65,7 @@ func (r *Reader) startRepr(text []byte) bool {
 		d := newLiteral(Repr, ')')
 		name := nameBefore(text[:at])
 		d.root = at - len(name)
-		d.code = assignedDict(text[:d.root]) || quantizerCalls[lastPart(name)]
+		d.code = assignedCall(text[:d.root]) || shownCalls[lastPart(name)]
 		i = d.consume(r, text, at+1)
 		found = true
 		if r.keepOpen(d, text, "(,{[") {
@@ -139,7 +139,8 @@ func findRepr(text []byte, i int) int {
 		i = at + 1
 		name := nameBefore(text[:at])
 		prefix := text[:at-len(name)]
-		if (reprName(name) || namedConfig(prefix, name)) && (reprBody(text[at+1:]) || len(prefix) == 0 && spacedBody(text[at+1:])) && (!isCode(prefix) || assignedDict(prefix)) && !isPairValue(prefix, text[at:]) {
+		body := text[at+1:]
+		if (reprName(name) || namedConfig(prefix, name)) && (reprBody(body) || len(prefix) == 0 && spacedBody(body)) && (!isCode(prefix) || assignedDict(prefix) || len(body) == 0 && assignedCall(prefix)) && !isPairValue(prefix, text[at:]) {
 			return at
 		}
 	}
@@ -184,16 +185,16 @@ func nameBefore(s []byte) []byte {
 	return s[i:]
 }
 
-// quantizerCalls are functions whose arguments configure a calibration, in scripts that a log shows: AutoAWQ's, AutoGPTQ's and
-// GPTQModel's model.quantize, and LLM Compressor's oneshot.
-var quantizerCalls = set("quantize oneshot")
+// shownCalls are functions whose arguments configure a run, in scripts that a log shows: models, adapters, vLLM's and SGLang's engines,
+// data loaders, Lightning's trainer, and quantizers (AutoAWQ's, AutoGPTQ's and GPTQModel's model.quantize, LLM Compressor's oneshot).
+var shownCalls = set("from_pretrained get_peft_model LLM Engine DataLoader Trainer quantize oneshot")
 
 // lastPart returns a name without the modules or objects before it.
 func lastPart(name []byte) string { return string(name[bytes.LastIndexByte(name, '.')+1:]) }
 
 func reprName(name []byte) bool {
 	name = name[bytes.LastIndexByte(name, '.')+1:]
-	if string(name) == "namespace" || quantizerCalls[string(name)] {
+	if string(name) == "namespace" || shownCalls[string(name)] {
 		return true
 	}
 	if len(name) == 0 || len(name) > 80 || !ascii.IsUpper(name[0]) {
@@ -340,6 +341,14 @@ func assignedDict(prefix []byte) bool {
 	name, ok := bytes.CutSuffix(prefix, []byte(" = "))
 	return ok && isName(string(name)) && endsWithWord(strings.ToLower(string(name)), labelWords)
 }
+
+// assignedCall reports whether prefix is an assignment in source code: `args = `, `    model, tokenizer = `, `self.model = `.
+func assignedCall(prefix []byte) bool {
+	names, ok := bytes.CutSuffix(bytes.TrimLeft(prefix, " "), []byte(" = "))
+	return ok && len(names) > 0 && len(names) <= MaxKey && len(bytes.Trim(names, nameBytes)) == 0
+}
+
+const nameBytes = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_., "
 
 func endsWithWord(s string, words []string) bool {
 	i := len(s)
