@@ -126,6 +126,9 @@ func (s *streamState) timer(name, edge string, at int) {
 
 func (f *file) phase(o *parser.Marker) {
 	if o.Fields["edge"] == "close" {
+		if o.Fields["phase"] == phase.Rollout {
+			f.leaveStartUp()
+		}
 		if s, ok := f.Streams[o.Header.Stream]; ok && s.Phase != nil && s.Phase.Fields["phase"] == o.Fields["phase"] {
 			s.Phase = nil
 			f.follow(s, o.At.Line, &o.Header)
@@ -135,4 +138,13 @@ func (f *file) phase(o *parser.Marker) {
 	s := f.stream(o.Header.Stream)
 	s.Phase, s.PhaseAt = new(*o), f.Marks
 	f.follow(s, o.At.Line, &o.Header)
+}
+
+// leaveStartUp forgets the stages of start-up: a run that has generated is past them, whichever process announced them last.
+func (f *file) leaveStartUp() {
+	for _, s := range f.Streams {
+		if s.Phase != nil && s.Phase.Fields["phase"] == phase.Init {
+			s.Phase = nil
+		}
+	}
 }

@@ -41,6 +41,21 @@ func TestACheckpointIsOverWhenStepsGoOn(t *testing.T) {
 	}
 }
 
+// TestGenerationEndsStartUp reads a kill whose log's last open stage is an engine's start.
+func TestGenerationEndsStartUp(t *testing.T) {
+	t.Parallel()
+	const start, rollout = "$ ray job submit -- python3 /root/slime/train.py --actor-num-nodes 1 --colocate --rollout-batch-size 32\n(Engine pid=7) Load weight begin. avail mem=78.36 GB\n", "(RolloutController pid=9) Rollout generation:  50%|#####     | 128/256 [01:14<00:58,  2.2it/s]\n"
+	for out, phase := range map[string]string{
+		start:           "init",
+		start + rollout: "rollout",
+		start + rollout + strings.ReplaceAll(rollout, " 50%", "100%"): "unknown",
+	} {
+		got := read(t, map[string]string{"a.out": out, "dmesg.txt": kernelKill}).Incidents
+		require.Len(t, got, 1)
+		assert.Equal(t, phase, got[0].Phase, got[0].PhaseWhy)
+	}
+}
+
 // TestAServerThatQuotesTheFailureTellsThePhase reads a message without figures in what is printed around it.
 func TestAServerThatQuotesTheFailureTellsThePhase(t *testing.T) {
 	t.Parallel()

@@ -47,6 +47,15 @@ func cgroup(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
+// requestedLimit reports whether the memory that Ray counts is what a Slurm job requested: a whole number of GiB, as no machine has.
+func requestedLimit(ctx *Context, _ string) verdict {
+	limit := ctx.root.Limit
+	if ctx.run.Scheduler != "slurm" || limit == nil || !ctx.is("ray_monitor") {
+		return verdict{}
+	}
+	return verdict{truthOf(*limit%(1<<30) == 0), classifier.GiB(*limit) + " is what the job requested"}
+}
+
 // copiesTooLarge reports whether the ranks of a node, each with a copy of the weights in 16 bits, need more than the memory that was
 // there: no smaller type helps then.
 func copiesTooLarge(ctx *Context, _ string) verdict {

@@ -205,6 +205,9 @@ func wholeGroups(ctx *Context, _ string) verdict {
 	if !ok || n < 2 || ctx.run.Application != "unsloth" {
 		return verdict{}
 	}
+	if ctx.is("counts_prompts") {
+		return verdict{yes, fmt.Sprintf("a batch counts prompts, each with its %d answers", n)}
+	}
 	m, printed := ctx.settings.integer("Batch size per device")
 	if !printed {
 		batch, _ := ctx.settings.integer("per_device_train_batch_size")
@@ -215,6 +218,18 @@ func wholeGroups(ctx *Context, _ string) verdict {
 		}
 	}
 	return verdict{truthOf(m == n), fmt.Sprintf("Unsloth raises the batch on a device to num_generations, %d", n)}
+}
+
+// countsPrompts reports whether the batch of Unsloth's GRPO counts prompts, as in TRL before 0.15: later versions print a batch that
+// holds whole groups of answers.
+func countsPrompts(ctx *Context, _ string) verdict {
+	n, ok1 := ctx.settings.integer("num_generations")
+	m, ok2 := ctx.settings.integer("Batch size per device")
+	steps, ok3 := ctx.settings.integer("Gradient Accumulation steps")
+	if !ok1 || !ok2 || !ok3 || ctx.run.Application != "unsloth" || n < 2 || max(n, m, steps) > mostSamples {
+		return verdict{}
+	}
+	return verdict{truthOf(m*steps%n != 0), fmt.Sprintf("a batch of %d with %d steps of accumulation would not hold whole groups of %d answers", m, steps, n)}
 }
 
 // sixteenBits reports whether the dtype of the weights is set to 16 bits, in a setting or in the code that failed.

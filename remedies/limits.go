@@ -195,6 +195,9 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 		l.How = "(" + l.How + ")"
 	}
 	l.How = fmt.Sprintf("%d x %s", n, l.How)
+	if g, ok := ctx.settings.integer("num_generations"); ok && ctx.is("counts_prompts") {
+		l.Samples, l.Tokens, l.How = g*l.Samples, g*l.Tokens, fmt.Sprintf("%d x ", g)+l.How
+	}
 	if ctx.is("pairs") {
 		l.Samples, l.Tokens, l.How = 2*l.Samples, 2*l.Tokens, "2 x "+l.How // the chosen answers and the rejected ones
 	}

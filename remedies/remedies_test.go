@@ -119,6 +119,14 @@ func TestHostListFollowsWhoEnforcedTheLimit(t *testing.T) {
 	underRay := run("verl")
 	underRay.Launcher, underRay.Scheduler = "ray", "slurm"
 	assert.NotEmpty(t, pick(t, For(underRay, kill("kernel.killed")), "slurm-host.mem"), "Slurm stands behind Ray")
+
+	limited := func(gib float64) *classifier.Incident {
+		in := kill("ray.raylet_sum")
+		in.Root.Limit = gibs(gib)
+		return in
+	}
+	assert.NotContains(t, For(underRay, limited(320)).StartWith, "ray-memory.request", "the job requested 320 GiB")
+	assert.Contains(t, For(underRay, limited(1007.5)).StartWith, "ray-memory.request", "the machine has no more")
 }
 
 func TestNoSchedulerIsAdvisedWhereAnotherGivesTheMemory(t *testing.T) {

@@ -127,6 +127,11 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 			[]string{"unsloth_grpo_mini_batch = 1"},
 			[]string{batch + " down"},
 		},
+		{
+			"early versions count prompts, each with all its answers", of("unsloth", run("trl", "Batch size per device", "1", "Gradient Accumulation steps", "1", batch, "1", "num_generations", "6", "max_completion_length", "4096")), step(),
+			[]string{"num_generations = 3"},
+			[]string{batch + " down", "unsloth_grpo_mini_batch set"},
+		},
 		{"a batch of several groups can go down", of("unsloth", run("trl", "Batch size per device", "32", "num_generations", "8")), step(), nil, []string{"num_generations down"}},
 		{"and one that nobody groups", of("unsloth", run("trl", "Batch size per device", "32")), step(), []string{batch + " = 16"}, []string{"num_generations down", "unsloth_grpo_mini_batch set"}},
 		{

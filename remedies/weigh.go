@@ -352,7 +352,7 @@ func atTheNode(ctx *Context, changes []Change) string {
 		return ""
 	}
 	node := ctx.root.Host // comes from a log, and is pasted into a shell
-	if node == "" || len(node) > 80 || strings.Trim(node, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.-") != "" || node[0] == '-' {
+	if node == "" || len(node) > 80 || strings.HasPrefix(node, "127.") || node == "localhost" || strings.Trim(node, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.-") != "" || node[0] == '-' {
 		node = "NODE"
 	}
 	return "Does the node have it?  scontrol show node " + node + " | grep RealMemory"

@@ -18,9 +18,9 @@ func barMarkers() []pattern.Pattern {
 			[]string{"Validation", "Validation DataLoader 0", "Validating", "Evaluation", "Evaluating", "Testing", "Testing DataLoader 0"},
 		},
 		{
-			"generation", "rollout", `(?:Generating|Generating responses|Sampling|sampling loop time step|Processed prompts)`, "vLLM, entrypoints/llm.py; guided-diffusion; scripts",
-			[]string{"Generating: ", "Generating responses: ", "Sampling: ", "sampling loop time step: ", "Processed prompts: "},
-			[]string{"Generating", "Generating responses", "Sampling", "sampling loop time step", "Processed prompts"},
+			"generation", "rollout", `(?:Generating|Generating responses|Rollout generation|Sampling|sampling loop time step|Processed prompts)`, "vLLM, entrypoints/llm.py; slime, rollout/sglang_rollout.py; guided-diffusion; scripts",
+			[]string{"Generating: ", "Generating responses: ", "Rollout generation: ", "Sampling: ", "sampling loop time step: ", "Processed prompts: "},
+			[]string{"Generating", "Generating responses", "Rollout generation", "Sampling", "sampling loop time step", "Processed prompts"},
 		},
 		{
 			"graph_capture", "init", `Capturing (?:CUDA graph shapes|CUDA graphs \([^)]{1,60}\)|batches \([^)]{1,100}\))`, "vLLM, v1/worker/gpu_model_runner.py; SGLang, model_executor/cuda_graph_runner.py",

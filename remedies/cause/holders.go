@@ -99,7 +99,16 @@ func offloads(in *Input) string {
 			return fmt.Sprintf("%s is %s: model states are kept in host memory", key, v)
 		}
 	}
-	return ""
+	return trainerSleeps(in)
+}
+
+// trainerSleeps reports that a trainer moves its states to host memory while an engine on the same cards generates
+// (slime/utils/arguments.py: --colocate switches offloading on).
+func trainerSleeps(in *Input) string {
+	if !slices.Contains([]string{"slime", "relax"}, in.Framework) || !in.on("colocate") || in.off("offload", "offload_train") {
+		return ""
+	}
+	return "--colocate is on: the trainer's states are in host memory while the engine generates"
 }
 
 // copies reports that several processes of one name held about the same before the first step, and most of the limit

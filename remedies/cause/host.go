@@ -405,7 +405,7 @@ func oneLoads(in *Input) (string, *int64) {
 // would hold states too, so that does not count.
 func holdsWeights(in *Input) string {
 	p := in.Parameters.Value
-	if !in.host() || in.offloads() || in.GPUs < 2 || p <= 0 || p > 1<<40 || in.LastStep != nil || in.Phase != "unknown" || len(in.Holders) == 0 || in.Holders[0].Bytes < 19*p/10 {
+	if !in.host() || in.offloads() || trainerSleeps(in) != "" || in.GPUs < 2 || p <= 0 || p > 1<<40 || in.LastStep != nil || in.Phase != "unknown" || len(in.Holders) == 0 || in.Holders[0].Bytes < 19*p/10 {
 		return ""
 	}
 	return fmt.Sprintf("one of %d processes held %s before the first step; the weights take %s in 16 bits", in.GPUs, classifier.GiB(in.Holders[0].Bytes), classifier.GiB(2*p))
