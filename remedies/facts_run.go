@@ -220,9 +220,12 @@ func wholeGroups(ctx *Context, _ string) verdict {
 	return verdict{truthOf(m == n), fmt.Sprintf("Unsloth raises the batch on a device to num_generations, %d", n)}
 }
 
-// countsPrompts reports whether the batch of Unsloth's GRPO counts prompts, as in TRL before 0.15: later versions print a batch that
-// holds whole groups of answers.
+// countsPrompts reports whether the batch of GRPO counts prompts, as in TRL before 0.15. The later versions that Unsloth patches print
+// a batch that holds whole groups of answers.
 func countsPrompts(ctx *Context, _ string) verdict {
+	if early, known := versionIn(ctx.run.FrameworkVersion, "<0.15"); known && ctx.run.Framework == "trl" && ctx.settings.has("num_generations") {
+		return verdict{truthOf(early), "TRL " + ctx.run.FrameworkVersion + " generates all answers to each prompt of a batch"}
+	}
 	n, ok1 := ctx.settings.integer("num_generations")
 	m, ok2 := ctx.settings.integer("Batch size per device")
 	steps, ok3 := ctx.settings.integer("Gradient Accumulation steps")

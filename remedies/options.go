@@ -250,6 +250,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	adapts := a.lastResort && l != nil && l.id == "adapters" // what fits where nothing else does
 	result := a.result
 	if a.Applies != nil && !*a.Applies || a.late && !adapts || result.moves != "" || result.void || otherLauncher(ctx, a.Changes) ||
+		l != nil && l.id == "offload-off" && statesOutgrowCards(ctx, a.Changes) ||
 		l != nil && (l.id == "optimizer-offload" || l.id == "param-offload") && engineAlone(ctx) { // no trainer's states are on this card
 		return option{}, false
 	}
@@ -307,6 +308,20 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 		o.Needs = slices.DeleteFunc(o.Needs, func(s string) bool { return strings.Contains(s, "0.7.0") })
 	}
 	return o, true
+}
+
+// statesOutgrowCards reports whether a switch would bring all states of a large model back to cards that cannot hold their part: weights,
+// gradients and an optimizer take 8 bytes of each parameter at least.
+func statesOutgrowCards(ctx *Context, changes []Change) bool {
+	gpus, known := ctx.gpus()
+	all := slices.ContainsFunc(changes, func(c Change) bool {
+		return strings.Contains(c.Key, "cpu_offload") || strings.Contains(c.Key, "offload_policy")
+	})
+	card := int64(usualCard)
+	if c := ctx.setup.CardBytes; c.Known {
+		card = c.Value
+	}
+	return all && known && gpus > 0 && !trainsAdapters(ctx) && min(nominalParameters(ctx).Value, mostParameters)*8/gpus > card/4*3
 }
 
 // dear lists the levers that take more GPUs or change what is trained. They do not come before cheaper ones if they fit.

@@ -47,6 +47,7 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 	forward := frames("/x/train.py|main|trainer.train()", "/x/modeling_chatglm.py|forward|hidden_states = self.mlp(hidden_states)")
 	step := func() *classifier.Incident { return gpu("forward", .125, .06, 40, forward) }
 	whole := []string{"--" + batch, "4", "--model_name", "x", "--train_file", "x", "--max_source_length", "512", "--learning_rate", "1e-5", "--fp16", "True", "--num_gpus", "4", "--do_train", "True"}
+	versioned := func(version string, r *classifier.Run) *classifier.Run { r.FrameworkVersion = version; return r }
 	script := func(backend string, pairs ...string) *classifier.Run {
 		return as(formed(run(backend, append(slices.Clone(whole), pairs...)...), "command"), "", "", "")
 	}
@@ -131,6 +132,17 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 			"early versions count prompts, each with all its answers", of("unsloth", run("trl", "Batch size per device", "1", "Gradient Accumulation steps", "1", batch, "1", "num_generations", "6", "max_completion_length", "4096")), step(),
 			[]string{"num_generations = 3"},
 			[]string{batch + " down", "unsloth_grpo_mini_batch set"},
+		},
+		{
+			"TRL before 0.15 counts prompts, too", versioned("0.14.0.dev0", run("trl", batch, "1", "num_generations", "8", "max_completion_length", "512")), step(),
+			[]string{"num_generations = 4"},
+			[]string{batch + " down", "use_liger_kernel set"},
+		},
+		{"later ones count answers", versioned("0.17.0", run("trl", batch, "8", "num_generations", "8", "max_completion_length", "512")), step(), []string{batch + " = 4"}, nil},
+		{
+			"gathered layers that are never let go", of("torchtitan", as(run("torch", "--parallelism.fsdp_reshard_after_forward", "never"), "fsdp2", "", "")), gpu("forward", 1.59, 1.15, 79, unshard),
+			[]string{"fsdp_reshard_after_forward = default"},
+			nil,
 		},
 		{"a batch of several groups can go down", of("unsloth", run("trl", "Batch size per device", "32", "num_generations", "8")), step(), nil, []string{"num_generations down"}},
 		{"and one that nobody groups", of("unsloth", run("trl", "Batch size per device", "32")), step(), []string{batch + " = 16"}, []string{"num_generations down", "unsloth_grpo_mini_batch set"}},

@@ -232,13 +232,14 @@ func launchVersions() []pattern.Pattern {
 		},
 		{
 			Name:     "launch.installed",
-			Literals: []string{"vllm  ", "vllm==", "sglang  ", "sglang==", "verl  ", "verl=="},
-			Expr:     `^(?<installed>vllm|sglang|verl)(?: {2,60}|==)(?<version>\d{1,2}\.\d{1,3}(?:\.\d{1,3})?[\w.+]{0,24})(?: {1,60}\S{1,200}){0,2}\s*$`,
+			Literals: []string{"vllm  ", "vllm==", "sglang  ", "sglang==", "verl  ", "verl==", "trl   ", "trl==0", "trl==1"},
+			Expr:     `^(?<installed>vllm|sglang|verl|trl)(?: {2,60}|==)(?<version>\d{1,2}\.\d{1,3}(?:\.\d{1,3})?[\w.+]{0,24})(?: {1,60}\S{1,200}){0,2}\s*$`,
 			Marker:   "launch",
 			Source:   "pip list, pip freeze, conda list: what is installed, not what runs",
 			Match: []pattern.Sample{
 				{Line: "vllm                              0.8.0", Want: parser.Fields{"installed": "vllm", "version": "0.8.0"}},
 				{Line: "verl                              0.3.0.dev0  /root/verl", Want: parser.Fields{"installed": "verl", "version": "0.3.0.dev0"}},
+				{Line: "trl                      0.14.0.dev0  (git+https://github.com/huggingface/trl@4659ad91)", Want: parser.Fields{"installed": "trl", "version": "0.14.0.dev0"}},
 				{Line: "sglang==0.4.6.post5", Want: parser.Fields{"installed": "sglang", "version": "0.4.6.post5"}},
 			},
 			NoMatch: []string{"vllm  is not installed", "vllm==0.8.0 is the last version that works", "vllm-flash-attn              2.6.1"},

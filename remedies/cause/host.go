@@ -431,7 +431,7 @@ var (
 	mapKeys       = []string{"num_proc", "map_num_proc", "dataset_num_proc", "preprocessing_num_workers", "dataset_processes"}
 	mapFrames     = []string{"arrow_dataset.py", "_prepare_dataset", "iflatmap_unordered", "_write_generator_to_queue"}
 	offloadKeys   = []string{
-		"optimizer_offload", "param_offload", "offload_optimizer.device", "offload_param.device", "adam_offload", "optimizer_cpu_offload", "offload_train", "fsdp_offload_params", "cpu_offload",
+		"optimizer_offload", "param_offload", "offload_optimizer.device", "offload_param.device", "adam_offload", "optimizer_cpu_offload", "offload_train", "fsdp_offload_params", "fsdp_cpu_offload", "cpu_offload",
 		"zero_optimization.offload_optimizer.device", "zero_optimization.offload_param.device", "offload_params", "offload_optimizer", "enable_cpu_offload", "offload_after_step", "ref.offload",
 		"ref_reward_offload", "enable_offload", "offload_policy",
 	}
