@@ -7,6 +7,7 @@ import (
 
 	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
+	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -136,6 +137,11 @@ var recomputers = []string{"torch/utils/checkpoint.py", "core/tensor_parallel/ra
 func wholeGathered(ctx *Context, _ string) verdict {
 	at, _ := failedPlace(ctx)
 	p, r := ctx.model.Parameters.Value, ctx.root.Requested
+	if n, ranks := ctx.run.Model.Trained, ctx.run.WorldSize; n != nil && ranks != nil {
+		if why := cause.OneUnit(r, *n, int64(*ranks), strings.HasPrefix(ctx.run.Backend, "fsdp")); why != "" {
+			return verdict{yes, why}
+		}
+	}
 	if at != memory.Gather || p > mostParameters || r == nil || p > 0 && *r < 19*p/10 || ctx.phase == "checkpoint" || ctx.phase == "weight_update" {
 		return verdict{no, "no request is the whole model"}
 	}

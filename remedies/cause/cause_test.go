@@ -54,6 +54,11 @@ func settings(pairs ...string) func(*Input) {
 	}
 }
 
+// shards has a request of four bytes for each of 7.24 billion parameters, of which one of eight ranks counts an eighth.
+func shards(backend string) func(*Input) {
+	return func(in *Input) { in.Backend, in.Requested, in.Trained, in.GPUs = backend, bytes(26.98), 905_000_000, 8 }
+}
+
 func setting(key, value string) func(*Input) {
 	return func(in *Input) {
 		before := in.Setting
@@ -449,6 +454,7 @@ func TestWhatElseProvesACause(t *testing.T) {
 		},
 		{"TensorFlow on a card that is taken", "foreign_process", failure("gpu", "unknown", starved(300<<20)), failure("gpu", "unknown", starved(30<<30))},
 		{"the driver holds the rollout", "loader_workers", failure("host", "rollout", largest("ray::TaskRunner.run", "ray::Worker")), failure("host", "rollout", largest("ray::Worker", "ray::TaskRunner.run"))},
+		{"a request as large as the shards of all ranks", "not_sharded", failure("gpu", "backward", shards("fsdp")), failure("gpu", "backward", shards("deepspeed"))},
 		{"a trainer that sleeps while the engine generates", "host_offload", failure("host", "unknown", setting("colocate", "True"), func(in *Input) { in.Framework = "slime" }), failure("host", "unknown", setting("colocate", "True"), func(in *Input) { in.Framework = "verl" })},
 		{"states on their way", "host_offload", failure("host", "unknown", func(in *Input) { in.Text = "name=reference.load_states" }), failure("gpu", "unknown", func(in *Input) { in.Text = "name=reference.load_states" })},
 		{

@@ -308,6 +308,30 @@ func weightsOnEach(in *Input) string {
 	return fmt.Sprintf("ZeRO stage %d leaves all weights on each of %d GPUs, %s of %s, and the micro-batch is one sample", stage, in.GPUs, classifier.GiB(2*p), gib(in.Total))
 }
 
+// oneUnit reports that FSDP shards the model as a whole, so that a pass gathers all of it: by Accelerate's setting, or by a request that
+// is as large as the shards of all ranks.
+func oneUnit(in *Input) string {
+	if noWrap(in) != "" {
+		return noWrap(in)
+	}
+	return OneUnit(in.Requested, in.Trained, in.GPUs, in.trainerGPU() && strings.HasPrefix(in.Backend, "fsdp"))
+}
+
+var noWrap = both(is(": FSDP shards the model in one piece", []string{"fsdp_auto_wrap_policy"}, "no_wrap"), (*Input).trainerGPU)
+
+// OneUnit reports that a request under FSDP is as large as the shards of all ranks, whose parameters Lightning counts on one rank.
+func OneUnit(requested *int64, shard, ranks int64, fsdp bool) string {
+	if !fsdp || requested == nil || shard <= 0 || shard > 1<<40 || ranks < 2 || ranks > 1<<16 {
+		return ""
+	}
+	for _, width := range []int64{2, 4} {
+		if whole := width * shard * ranks; max(whole-*requested, *requested-whole) < whole/100 {
+			return fmt.Sprintf("one request of %s is the shards of all %d ranks, %s parameters of %d bytes each", gib(requested), ranks, count(shard), width)
+		}
+	}
+	return ""
+}
+
 // wholeModel reports that one request is as large as the whole model although ranks share it.
 func wholeModel(in *Input) string {
 	p := in.Parameters.Value

@@ -356,9 +356,6 @@ func keepsOutputs(in *Input) string {
 	return fmt.Sprintf("%s is %s: the logits of all batches of an evaluation are kept in host RAM", key, v)
 }
 
-// oneUnit reports that Accelerate's FSDP shards the model as a whole, so that a forward pass gathers all of it.
-var oneUnit = both(is(": FSDP shards the model in one piece", []string{"fsdp_auto_wrap_policy"}, "no_wrap"), (*Input).trainerGPU)
-
 // pipelineFills reports that the parts of a pipeline, all of them on the card, leave nothing for the first of them to work with.
 func pipelineFills(in *Input) string {
 	moves := in.Infers && in.passes(6, "module.py convert", "module.py _apply")
