@@ -2,6 +2,7 @@ package classifier
 
 import (
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,7 +18,7 @@ func (c *conclusion) joined() parser.Fields {
 		if e == c.root {
 			continue
 		}
-		beside := e.Kind == c.root.Kind && out["requested"] == "" && sameWriter(c.root, e) && e.At.Line-c.root.At.Line <= nearLines
+		beside := e.Kind == c.root.Kind && out["requested"] == "" && (sameWriter(c.root, e) || c.isRest(e)) && e.At.Line-c.root.At.Line <= nearLines
 		if c.root.Kind == parser.OOMKill && e.Kind == parser.OOMKill || echo(c.root, e) || beside || reprint(c.root, e) {
 			complete(out, e.fields)
 		}
@@ -38,6 +39,14 @@ func (c *conclusion) joined() parser.Fields {
 		}
 	}
 	return out
+}
+
+// isRest reports whether a report goes on with the root's message, as where torch_npu prints what CANN says below the error of a call
+// (NPUException.h): the label of a message of several lines is on the first one only. No other labelled writer reported a failure between.
+func (c *conclusion) isRest(e *event) bool {
+	labelled := func(x *event) bool { return x.file == e.file && isBelow(x.Header.Stream, e.Header.Stream) }
+	between := func(x *event) bool { return labelled(x) && x.At.Line > c.root.At.Line && x.At.Line < e.At.Line }
+	return labelled(c.root) && e.At.Line > c.root.At.Line && !slices.ContainsFunc(c.evidence, between)
 }
 
 // reprint reports whether b repeats a on the next line and adds the device.

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -13,7 +14,11 @@ func TestFiguresAsAllocatorsPrintThem(t *testing.T) {
 	t.Parallel()
 	const gib, mib = 1 << 30, 1 << 20
 	type figures struct{ requested, total, free, allocated, others int64 }
-	const cuda = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate "
+	const (
+		cuda = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate "
+		npu  = "[rank5]:[E928 07:22:40.736525688 compiler_depend.ts:429] operator(): NPU function error: call aclnnDispatch failed, error code is 207001\n"
+		cann = "EL0004: [PID: 281606] 2025-09-28-07:22:39.827.496 Failed to allocate memory.\n        Failed to allocate resource[DeviceMemory] with info [size:2147483648]."
+	)
 	for log, want := range map[string]figures{
 		cuda + "2.00 GiB. GPU 0 has a total capacity of 80.00 GiB of which 1.00 GiB is free. Of the allocated memory 70.00 GiB is allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated.":                                                                                   {2 * gib, 80 * gib, gib, 70 * gib, 0},
 		cuda + "2.00 GiB. GPU 0 has a total capacity\nof 80.00 GiB of which 1.00 GiB is free. Of the allocated\nmemory 70.00 GiB is allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated.":                                                                                 {2 * gib, 80 * gib, gib, 70 * gib, 0},
@@ -33,8 +38,10 @@ func TestFiguresAsAllocatorsPrintThem(t *testing.T) {
 		"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 8704.00 MiB on device 0: cudaMalloc failed: out of memory":                                                                                                                                                                      {8704 * mib, 0, 0, 0, 0},
 		"cupy.cuda.memory.OutOfMemoryError: Out of memory allocating 4,294,967,296 bytes (allocated so far: 8,589,934,592 bytes).":                                                                                                                                                              {4 * gib, 0, 0, 8 * gib, 0},
 		"ValueError: Free memory on device (37.00/79.00 GiB) on startup is less than desired GPU memory utilization (0.8, 63.00 GiB).":                                                                                                                                                          {63 * gib, 79 * gib, 37 * gib, 0, 0},
-		"MemoryError: Unable to allocate 2.00 GiB for an array with shape (1, 268435456) and data type float64":                                                                                                                                                                                 {2 * gib, 0, 0, 0, 0},
-		"torch.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of memory)\nCurrently allocated     : 70.00 GiB\nRequested               : 2.00 GiB\nDevice limit            : 80.00 GiB\nFree (according to CUDA): 1.00 GiB":                                         {2 * gib, 80 * gib, gib, 70 * gib, 0},
+		npu + cann: {2 * gib, 0, 0, 0, 0},
+		npu + strings.ReplaceAll(npu, "rank5", "rank6") + cann:                                                  {},
+		"MemoryError: Unable to allocate 2.00 GiB for an array with shape (1, 268435456) and data type float64": {2 * gib, 0, 0, 0, 0},
+		"torch.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of memory)\nCurrently allocated     : 70.00 GiB\nRequested               : 2.00 GiB\nDevice limit            : 80.00 GiB\nFree (according to CUDA): 1.00 GiB": {2 * gib, 80 * gib, gib, 70 * gib, 0},
 	} {
 		t.Run(log, func(t *testing.T) {
 			t.Parallel()
