@@ -70,6 +70,9 @@ func TestDecodersReturnLines(t *testing.T) {
 		"an old editor's lines": {
 			"one\rtwo\rthree\rfour\rfive\rsix\r\rseven\reight\r", "one\ntwo\nthree\nfour\nfive\nsix\n\nseven\neight\n",
 		},
+		"an old editor's lines with a bar": {
+			"one\rtwo\rthree\rfour" + strings.Repeat("\r 50%|##  | 1/2 steps", 40) + "\rfive\rsix\rseven\r", "one\ntwo\nthree\nfour" + strings.Repeat("\n 50%|##  | 1/2 steps", 40) + "\nfive\nsix\nseven\n",
+		},
 		"a table with times": {
 			"| @timestamp | @message |\n| --- | --- |\n| 2026-03-01 09:00:00.123 | a \\| b |\n| 2026-03-01 09:00:01.123 |  c | d |\n",
 			filler + filler + "2026-03-01 09:00:00.123 a | b\n2026-03-01 09:00:01.123  c | d\n",

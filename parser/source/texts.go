@@ -92,14 +92,15 @@ var noBreak = []byte("\u00a0")
 const minRewritten = 8
 
 // separatorOf is what ends the lines of a log that has no newlines: a carriage return, a line break of a word processor, or the tab that the
-// AWS CLI prints between messages. The states of a progress bar have the same words; messages between tabs may differ only in their numbers.
+// AWS CLI prints between messages. The states of a progress bar follow each other with the same words, and count as one line; messages between
+// tabs may differ only in their numbers.
 func separatorOf(head []byte) []byte {
 	head = bytes.TrimRight(head, "\n")
 	if bytes.IndexByte(head, '\n') >= 0 {
 		return nil
 	}
 	for _, c := range []byte("\v\r\t") {
-		words, all := map[string]bool{}, 0
+		words, all, last := map[string]bool{}, 0, ""
 		for line := range bytes.SplitSeq(head, []byte{c}) {
 			text := bytes.Map(func(r rune) rune {
 				if r > unicode.MaxASCII || !unicode.IsLetter(r) {
@@ -107,11 +108,12 @@ func separatorOf(head []byte) []byte {
 				}
 				return r
 			}, line)
-			if len(text) > 0 {
-				if c == '\t' {
-					text = line
-				}
-				words[string(text)] = true
+			if len(text) > 0 && c == '\t' {
+				text = line
+			}
+			if len(text) > 0 && string(text) != last {
+				last = string(text)
+				words[last] = true
 				all++
 			}
 		}
