@@ -258,6 +258,8 @@ func TestLinesOfOneFormAreJoined(t *testing.T) {
 		lines = append(lines, fmt.Sprintf("2026-03-01 09:00:%02d | INFO | trainer:setup:88 | [rank0] device=cuda:0 NVIDIA L40S 44.39 GiB pid=550%02d", i, i),
 			fmt.Sprintf("2026-03-01 09:01:%02d | INFO | trainer:epoch:231 | [rank0] epoch 1 step %d/4210 loss=2.9 lr=2.000e-06 batch=%d6 frames=105502 memory=33", i, 20+i, i%7))
 	}
+	settings := "{'memory_used': 84, '" + strings.Repeat("x", 170) + "reserved': 78}"
+	assert.Equal(t, []string{"start", settings, settings}, joined("start\n"+strings.Repeat(strings.Join(cutAt(settings, 200), "\n")+"\n", 2)))
 	for name, rows := range map[string]func(string) []string{
 		"at a terminal's width": func(line string) []string { return cutAt(line, 120) },
 		"in a quoted mail": func(line string) []string {

@@ -189,7 +189,7 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 		return false
 	case enclosed >= minFlowed || len(ends) >= minBroken && len(starts) >= minBroken:
 		return true
-	case broken >= minBroken && broken*4 >= full*3 && slices.Contains(terminals, w.width):
+	case max(broken, enclosed) >= minBroken && max(broken, enclosed)*4 >= full*3 && slices.Contains(terminals, w.width):
 		return true // lines of one form all break at one place
 	}
 	return len(ends) >= minBroken && broken >= manyBroken && full > 4*flowed
