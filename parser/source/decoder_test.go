@@ -53,6 +53,14 @@ func TestDecodersReturnLines(t *testing.T) {
 			"__REALTIME_TIMESTAMP=1772355600000000\n_HOSTNAME=n1\nMESSAGE=  a \"b\"\n_PID=7\n\n_HOSTNAME=n1\nMESSAGE=c\n",
 			`{"logtag":"F","message":"  a \"b\"","time":"1772355600000000"}` + "\n" + `{"logtag":"F","message":"c","time":"1772355600000000"}` + "\n",
 		},
+		"journalctl's export with bytes": {
+			"__REALTIME_TIMESTAMP=1772355600000000\n_HOSTNAME=n1\nMESSAGE\n\x0a\x00\x00\x00\x00\x00\x00\x00\x1b[1m\n'a'\n\n\n_PID=7\n\n_HOSTNAME=n1\nMESSAGE='b' c\n",
+			`{"logtag":"F","message":"\u001b[1m\n'a'","time":"1772355600000000"}` + "\n" + `{"logtag":"F","message":"'b' c","time":"1772355600000000"}` + "\n",
+		},
+		"OpenTelemetry's debug exporter": {
+			strings.Repeat("LogRecord #0\nObservedTimestamp: 2026-03-01 09:00:00.1 +0000 UTC\nTimestamp: 1970-01-01 00:00:00 +0000 UTC\nBody: Str(a (b)\nc: \"d\"))\nAttributes:\n     -> x: Str(y)\nTrace ID: \nFlags: 0\n", 2),
+			strings.Repeat(`{"logtag":"F","message":"a (b)\nc: \"d\")","time":"2026-03-01 09:00:00.1"}`+"\n", 2),
+		},
 		"gcloud's YAML": {
 			"---\ninsertId: x\njsonPayload:\n  message: 'a: ''b''\n    c'\nlogName: l\n---\ninsertId: y\nreceiveTimestamp: '2026-03-01T09:00:00Z'\ntextPayload: |\n    d\n      e\n\ntimestamp: x\n---\ntextPayload: \"f\\tg\"\n",
 			`{"logtag":"F","message":"a: 'b' c","time":""}` + "\n" + `{"logtag":"F","message":"d\n  e","time":"2026-03-01T09:00:00Z"}` + "\n" + `{"logtag":"F","message":"f\tg","time":"2026-03-01T09:00:00Z"}` + "\n",

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"slices"
 	"strconv"
@@ -43,12 +44,20 @@ type fieldForm struct {
 	texts  []string // how the fields with the log's text begin
 	clock  string   // the same for the time, which comes before
 	beside string   // and for a field that only such records have
+	closes string   // what ends a text
+	next   []string // the fields behind a text whose lines are not indented
+	yaml   bool     // a text may be in quotes or in a block
 }
 
 var fieldForms = []fieldForm{
-	{[]string{"MESSAGE="}, "__REALTIME_TIMESTAMP=", "_HOSTNAME="},                // journalctl -o export, verbose
-	{[]string{"textPayload: ", "message: "}, "receiveTimestamp: ", "insertId: "}, // gcloud logging read
+	{texts: []string{"MESSAGE=", binaryField}, clock: "__REALTIME_TIMESTAMP=", beside: "_HOSTNAME="},                                           // journalctl -o export, verbose
+	{texts: []string{"textPayload: ", "message: "}, clock: "receiveTimestamp: ", beside: "insertId: ", yaml: true},                             // gcloud logging read
+	{texts: []string{"Body: Str("}, clock: "ObservedTimestamp: ", beside: "Flags: ", closes: ")", next: []string{"Attributes:", "Trace ID: "}}, // OpenTelemetry Collector, debugexporter/internal/otlptext/logs.go
 }
+
+// binaryField begins a text that holds control characters, such as colors, in journalctl's export: its length follows in eight bytes, the
+// lowest first (systemd, docs/JOURNAL_EXPORT_FORMATS.md).
+const binaryField = "MESSAGE\n"
 
 // fieldDecoder returns a decoder for a log of such records, or nil.
 func fieldDecoder(head []byte) Decoder {
@@ -95,27 +104,49 @@ type fieldReader struct {
 
 func (d *fieldReader) Append(dst, src []byte) []byte {
 	for line := range bytes.Lines(src) {
-		if d.part = append(d.part, line...); line[len(line)-1] == '\n' {
-			dst = d.take(dst, strings.TrimRight(string(d.part), "\r\n"))
+		if d.part = append(d.part, line...); line[len(line)-1] == '\n' && len(d.part) >= d.needs() {
+			dst = d.take(dst, strings.TrimSuffix(strings.TrimSuffix(string(d.part), "\n"), "\r"))
 			d.part = d.part[:0]
 		}
 	}
 	return dst
 }
 
+// needs is how many bytes the current field has at least.
+func (d *fieldReader) needs() int {
+	const head = len(binaryField) + 8
+	if !bytes.HasPrefix(d.part, []byte(binaryField)) || !slices.Contains(d.texts, binaryField) {
+		return 0
+	}
+	if len(d.part) < head {
+		return head
+	}
+	if n := binary.LittleEndian.Uint64(d.part[len(binaryField):]); n < maxRow {
+		return head + int(n) + len("\n")
+	}
+	return 0
+}
+
 func (d *fieldReader) take(dst []byte, line string) []byte {
 	field := strings.TrimLeft(line, " ")
-	if n := len(line) - len(field); len(d.text) > 0 && (n > d.indent || field == "") && len(d.text) < maxFieldLines {
+	goes := len(line)-len(field) > d.indent || field == ""
+	if len(d.next) > 0 {
+		goes = !slices.ContainsFunc(d.next, func(key string) bool { return strings.HasPrefix(line, key) })
+	}
+	if len(d.text) > 0 && goes && len(d.text) < maxFieldLines {
 		d.text = append(d.text, line)
 		return dst
 	}
 	dst = d.end(dst)
 	if n := d.isText(field); n > 0 {
+		if field[:n] == binaryField {
+			n = min(n+8, len(field))
+		}
 		d.text, d.indent = append(d.text, field[n:]), len(line)-len(field)
 		return dst
 	}
 	if at, ok := strings.CutPrefix(field, d.clock); ok {
-		d.time = strings.Trim(at, `'"`)
+		d.time = strings.TrimSuffix(strings.Trim(at, `'"`), " +0000 UTC")
 	}
 	return dst
 }
@@ -128,7 +159,11 @@ func (d *fieldReader) end(dst []byte) []byte {
 	if len(d.text) == 0 {
 		return dst
 	}
-	record, _ := json.Marshal(map[string]string{"logtag": "F", "message": scalar(d.text), "time": d.time})
+	text := strings.TrimSuffix(strings.TrimRight(strings.Join(d.text, "\n"), "\n"), d.closes)
+	if d.yaml {
+		text = scalar(d.text)
+	}
+	record, _ := json.Marshal(map[string]string{"logtag": "F", "message": text, "time": d.time})
 	d.text = d.text[:0]
 	return append(append(dst, record...), '\n')
 }
