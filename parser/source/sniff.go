@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/unicode"
+	"golang.org/x/text/encoding/unicode/utf32"
 )
 
 // sniffLen is how many bytes of a file decide what it is.
@@ -216,34 +217,51 @@ func wideText(b []byte) bool {
 	return !bytes.HasPrefix(decoded, []byte{0}) && classify(decoded) == text && (broken < 2 || broken*100 < utf8.RuneCount(decoded))
 }
 
-// unmarked returns UTF-16 in the order of a text without its mark, as the later parts of a log that was rotated have it; nil for anything
-// else.
+// wideForms are encodings of which a text may lack the mark: which bytes of four are zero in ASCII. Those of the other ones are only in a few
+// characters, such as U+2500 in the frames of boxes.
+var wideForms = []struct {
+	encoding.Encoding
+	zero [4]bool
+}{
+	{unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM), [4]bool{1: true, 3: true}},
+	{unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM), [4]bool{0: true, 2: true}},
+	{utf32.UTF32(utf32.LittleEndian, utf32.IgnoreBOM), [4]bool{1: true, 2: true, 3: true}},
+	{utf32.UTF32(utf32.BigEndian, utf32.IgnoreBOM), [4]bool{0: true, 1: true, 2: true}},
+}
+
+// unmarked returns the encoding of a text in UTF-16 or UTF-32 without its mark, as the later parts of a log that was rotated have it; nil for
+// anything else.
 func unmarked(b []byte) encoding.Encoding {
 	const least = 64
-	var zeros [2]int
+	var zeros [4]int
 	for i, c := range b {
 		if c == 0 {
-			zeros[i%2]++
+			zeros[i%4]++
 		}
 	}
-	order, high := unicode.LittleEndian, 1
-	if zeros[0] > zeros[1] {
-		order, high = unicode.BigEndian, 0
-	}
-	if len(b) < least || zeros[high]*4 < len(b) || zeros[1-high] > 0 { // at least half of it is ASCII
-		return nil
-	}
-	e := unicode.UTF16(order, unicode.IgnoreBOM)
-	printable, decoded := 0, newWideReader(e).Append(nil, b)
-	for _, c := range decoded {
-		if c >= ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0x1b {
-			printable++
+	for _, form := range wideForms {
+		expected, others, places := 0, 0, 0
+		for i, n := range zeros {
+			if form.zero[i] {
+				expected, places = expected+n, places+1
+			} else {
+				others += n
+			}
+		}
+		if len(b) < least || expected*8 < len(b)*places || others*8 > expected { // at least half of it is ASCII
+			continue
+		}
+		printable, decoded := 0, newWideReader(form).Append(nil, b)
+		for _, c := range decoded {
+			if c >= ' ' || c == '\n' || c == '\r' || c == '\t' || c == 0x1b {
+				printable++
+			}
+		}
+		if printable*50 >= len(decoded)*49 && bytes.Contains(decoded, []byte{'\n'}) {
+			return form.Encoding
 		}
 	}
-	if printable*50 < len(decoded)*49 || !bytes.Contains(decoded, []byte{'\n'}) {
-		return nil
-	}
-	return e
+	return nil
 }
 
 // minHole is how many NULs in a row are a hole in a text; binary numbers have fewer.

@@ -161,6 +161,7 @@ func TestEveryPackingGivesTheSameLogs(t *testing.T) {
 		"UTF-16, cut short":   {"\xff\xfeh\x00i\x00\n", []string{"x: hi\ufffd"}},
 		"UTF-32":              {"\xff\xfe\x00\x00h\x00\x00\x00i\x00\x00\x00\n\x00\x00\x00", []string{"x: hi\n"}},
 		"UTF-32, other order": {"\x00\x00\xfe\xff\x00\x00\x00h\x00\x00\x00i\x00\x00\x00\n", []string{"x: hi\n"}},
+		"UTF-32, no mark":     {utf16Rows("h\x00\x00\x00", "\x00\x25\x00\x00", "\n\x00\x00\x00"), []string{"x: " + utf16Rows("h", "─", "\n")}},
 		"UTF-16 in gzip":      {gz(t, "\xfe\xff\x00h\x00i\x00\n"), []string{"x: hi\n"}},
 		"a hole, then text":   {strings.Repeat("\x00", 3*sniffLen) + "end\n", []string{"x: " + strings.Repeat("\x00", 3*sniffLen) + "end\n"}},
 		"a hole in gzip":      {gz(t, strings.Repeat("\x00", 3*sniffLen+7)+"end\n"), []string{"x: " + strings.Repeat("\x00", 3*sniffLen+7) + "end\n"}},
