@@ -120,6 +120,7 @@ func TestRecordsArePeeled(t *testing.T) {
 		{`{"_index":"x","_source":{"@timestamp":"2025-06-01T10:00:00Z","message":"text"}}`, `text`, `iso=2025-06-01T10:00:00`},
 		{`time="2025-06-01T10:00:00Z" level=error msg="a \"b\"\tc" pod=x`, "a \"b\"\tc", `iso=2025-06-01T10:00:00; level=E`},
 		{`{"event":"cmd_output","timestamp":1748772000,"output":"(W pid=1) x\n"}`, `x`, `iso=2025-06-01T10:00:00; pid=1; process=W; stream=pW 1 `},
+		{`{"pos":7,"out":"(W pid=1) x\n","time":3}`, `x`, `pid=1; process=W; stream=pW 1 `},
 		{`{"stream_name":"stderr","time":12.5,"data":"(W pid=1) x\n"}`, `x`, `pid=1; process=W; stream=cstderr|pW 1 `},
 		{"\x1b[8mha:////4GmRr9yEcxWmz3==\x1b[0m(W pid=1) x", `x`, `pid=1; process=W; stream=pW 1 `},
 		{`{"log":"\u001b[36m(W pid=1)\u001b[0m x\u2588\ud83d\ude80\n","stream":"stderr","time":"2025-06-01T10:00:00Z"}`, `x█🚀`, `iso=2025-06-01T10:00:00; pid=1; process=W; stream=cstderr|pW 1 `},

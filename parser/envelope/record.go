@@ -19,7 +19,7 @@ var messageKeys = [...]string{
 
 // plainKeys are where records of other collectors keep it. They are words of data sets and tools as well: only a record that has nothing
 // but its time and its origin (see [origins]) beside them is a log's, or a line with its time alone.
-var plainKeys = [...]string{"body", "text", "output", "Output", "data", "payload", "entry", "raw", "logline", "log_line", "rawLog", "logMessage"}
+var plainKeys = [...]string{"body", "text", "output", "Output", "data", "payload", "entry", "raw", "logline", "log_line", "rawLog", "logMessage", "out"}
 
 // origins are keys that tell where a line of a log comes from, or its level.
 var origins = map[string]bool{
@@ -67,7 +67,7 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 			p.h.Level, logger = lv, true
 		}
 	}
-	if text == nil || !timed && !streamed && !tagged && !logger && fields["podName"] == nil && fields["pod_name"] == nil {
+	if text == nil || !timed && !streamed && !tagged && !logger && !isOfStep(fields) && fields["podName"] == nil && fields["pod_name"] == nil {
 		return nil, false
 	}
 	if timed {
@@ -127,8 +127,11 @@ func messageOf(fields map[string]json.RawMessage) json.RawMessage {
 	if _, loguru := fields["elapsed"]; loguru && len(fields["text"]) > 2 {
 		return fields["text"]
 	}
-	if string(fields["event"]) == `"cmd_output"` {
+	switch {
+	case string(fields["event"]) == `"cmd_output"`:
 		return fields["output"] // Semaphore names the kind of each record
+	case isOfStep(fields):
+		return fields["out"]
 	}
 	for _, key := range messageKeys {
 		text := fields[key]
@@ -145,6 +148,12 @@ func messageOf(fields map[string]json.RawMessage) json.RawMessage {
 		return text
 	}
 	return nil
+}
+
+// isOfStep reports whether a record is a line of a step's output in Drone, with its number and the seconds since the step began
+// (drone/drone, core/logs.go).
+func isOfStep(fields map[string]json.RawMessage) bool {
+	return len(fields) == 3 && fields["pos"] != nil && fields["time"] != nil && bytes.HasPrefix(fields["out"], []byte{'"'})
 }
 
 // plainText is the text of a record that says nothing but what a line was, when, and where; nil when there is more in it.
