@@ -94,6 +94,9 @@ func TestDecodersReturnLines(t *testing.T) {
 		"lines with their numbers":     {"logs/a.log\n7: a\n8:   b\n9: \n10: c\n--\n15: d\n16: e\n", "logs/a.log\na\n  b\n\nc\n--\nd\ne\n"},
 		"grep's lines around a match":  {"1-a\n2-  b\n3:c\n4-\n5-d\n6-2026-03-01 e\n", "a\n  b\nc\n\nd\n2026-03-01 e\n"},
 		"ends of lines that are shown": {"a$\n^Ib$\n$\nc^I$\nd$\ne$\n", "a\n\tb\n\nc\t\nd\ne\n"},
+		"signs of cat -v":              {strings.Repeat("^[[1ma M-bM-^BM-,M-CM-$ M-CM-C^[[0m M-x\n", 6), strings.Repeat("\x1b[1ma €ä M-CM-C\x1b[0m M-x\n", 6)},
+		"signs of cat -A":              {strings.Repeat("^IM-bM-^BM-,$\n", 6), strings.Repeat("\t€\n", 6)},
+		"signs of less":                {strings.Repeat("ESC[1m<E2><82><AC>ESC[0m <pad> <E2>\n", 6), strings.Repeat("\x1b[1m€\x1b[0m <pad> <E2>\n", 6)},
 		"a page's table of lines": {
 			strings.Repeat("<tr><td class=\"n\">1</td><td>  a &lt;b&gt;&nbsp;<span>c</span></td></tr>\n", 6), strings.Repeat("1\t  a <b> c\n", 6),
 		},

@@ -2,10 +2,13 @@ package source
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"html"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode/utf8"
 
 	"oomscan/parser/lazyre"
 )
@@ -27,12 +30,21 @@ func rowDecoder(head []byte) Decoder {
 	if blank, ok := areNumbered(rows); ok {
 		return &rowReader{decode: (&numberedRows{blank: blank}).row}
 	}
+	shown := slices.ContainsFunc(shownSigns, func(sign string) bool { return bytes.Contains(head, []byte(sign)) }) && shownSign().Match(head)
 	for _, tail := range lineTails {
-		if !slices.ContainsFunc(rows, func(row []byte) bool { return !bytes.HasSuffix(row, []byte(tail)) }) {
-			return &rowReader{decode: func(line []byte) []byte { return cutTail(line, tail) }}
+		if slices.ContainsFunc(rows, func(row []byte) bool { return !bytes.HasSuffix(row, []byte(tail)) }) {
+			continue
 		}
+		return &rowReader{decode: func(line []byte) []byte {
+			if line = cutTail(line, tail); shown {
+				line = unshown(line)
+			}
+			return line
+		}}
 	}
 	switch {
+	case shown:
+		return &rowReader{decode: unshown}
 	case awsEvent().Match(rows[0]):
 		return &rowReader{decode: func(line []byte) []byte { return awsEvent().ReplaceAll(line, []byte("$2 $1")) }}
 	case areTagged(rows):
@@ -115,6 +127,40 @@ func cutTail(line []byte, tail string) []byte {
 		text = bytes.ReplaceAll(text, []byte("^I"), []byte{'\t'})
 	}
 	return append(bytes.Clone(text), '\n')
+}
+
+// shownSign is a color, or a character that is not of ASCII, in a text that was copied from where such bytes are shown by signs: cat -v, less,
+// and less in another locale.
+var shownSign = lazyre.New(`\^\[\[[\d;]{0,16}m|ESC\[[\d;]{0,16}m|M-[B-Db-t](?:M-(?:\^[@-_]|[ -?])){1,3}|<[C-F][0-9A-F]>(?:<[89AB][0-9A-F]>){1,3}`)
+
+// shownSigns are what such signs hold: to look for them is much faster.
+var shownSigns = []string{"^[[", "ESC[", "M-", "><"}
+
+// unshown puts the bytes back in place of such signs.
+func unshown(line []byte) []byte {
+	return shownSign().ReplaceAllFunc(line, func(signs []byte) []byte {
+		var text []byte
+		switch rest, _ := bytes.CutPrefix(signs, []byte("ESC")); {
+		case signs[0] == '^':
+			return append([]byte{0x1b}, signs[2:]...)
+		case signs[0] == 'E':
+			return append([]byte{0x1b}, rest...)
+		case signs[0] == '<':
+			text, _ = hex.DecodeString(strings.NewReplacer("<", "", ">", "").Replace(string(signs)))
+		default:
+			for rest = signs; len(rest) > 0; {
+				if rest = rest[len("M-"):]; rest[0] == '^' && len(rest) > 1 {
+					text, rest = append(text, 0x80|(rest[1]-'@')), rest[2:]
+				} else {
+					text, rest = append(text, 0x80|rest[0]), rest[1:]
+				}
+			}
+		}
+		if !utf8.Valid(text) {
+			return signs
+		}
+		return text
+	})
 }
 
 // awsEvent is a line of a log as the AWS CLI prints it as text: between the time of its arrival and its own, with an id and the stream before
