@@ -216,16 +216,26 @@ func TestBrokenLinesAreJoined(t *testing.T) {
 		}
 		return b.String()
 	}
+	screen := func(form string) string {
+		return rows(func(line string, width int) (cut []string) {
+			for _, row := range cutAt(line, width) {
+				cut = append(cut, fmt.Sprintf(form, strings.TrimRight(row, " ")))
+			}
+			return cut
+		}, 80, "", "")
+	}
 	for name, kept := range map[string]string{
-		"a terminal of 80 columns":   rows(cutAt, 80, "", ""),
-		"a terminal of 120 columns":  rows(cutAt, 120, "", ""),
-		"a terminal of 171 columns":  rows(cutAt, 171, "", ""),
-		"quoted, 80 columns":         rows(cutAt, 80, "> ", ""),
-		"mail":                       rows(betweenWords, 72, "", ""),
-		"quoted mail":                rows(betweenWords, 76, "> ", ""),
-		"a flowed mail":              rows(flowed, 76, "", ""),
-		"a box":                      rows(betweenWords, 96, "│ ", " │"),
-		"lines that were not broken": rows(cutAt, 1000, "", ""),
+		"a screen without blanks at the ends of its rows": screen("%s"),
+		"a screen with blanks at the ends of its rows":    screen("%-80s"),
+		"a terminal of 80 columns":                        rows(cutAt, 80, "", ""),
+		"a terminal of 120 columns":                       rows(cutAt, 120, "", ""),
+		"a terminal of 171 columns":                       rows(cutAt, 171, "", ""),
+		"quoted, 80 columns":                              rows(cutAt, 80, "> ", ""),
+		"mail":                                            rows(betweenWords, 72, "", ""),
+		"quoted mail":                                     rows(betweenWords, 76, "> ", ""),
+		"a flowed mail":                                   rows(flowed, 76, "", ""),
+		"a box":                                           rows(betweenWords, 96, "│ ", " │"),
+		"lines that were not broken":                      rows(cutAt, 1000, "", ""),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -17,6 +17,7 @@ type wrapping struct {
 	left, right string // what surrounds each row
 	atSpaces    bool   // rows end between words
 	flowed      bool   // rows that go on end with a blank (RFC 3676)
+	trimmed     bool   // rows were copied from a screen without the blanks at their ends
 }
 
 const (
@@ -31,6 +32,9 @@ var quoteMarks = []wrapping{{left: "> "}, {left: "│ ", right: "│"}, {left: "
 // detectWrapping recognizes a log whose lines were broken at a width, as terminals, boxes and mail programs do: no
 // row is longer, and words continue on the next row.
 func detectWrapping(head []byte) wrapping {
+	if n := screenWidth(head); n > 0 {
+		return wrapping{width: n, trimmed: true}
+	}
 	for _, w := range quoteMarks {
 		if w.left != "" && !bytes.Contains(head, []byte(w.left)) {
 			continue
@@ -51,6 +55,7 @@ func detectWrapping(head []byte) wrapping {
 			w.width = max(w.width, utf8.RuneCount(row))
 		}
 		if w.width >= minWidth && w.width <= maxWidth && w.breaksWords(rows) {
+			w.trimmed = !slices.ContainsFunc(rows, func(row []byte) bool { return utf8.RuneCount(row) == w.width && bytes.HasSuffix(row, []byte{' '}) })
 			return w
 		}
 		w.atSpaces, w.width = true, 0
@@ -65,6 +70,27 @@ func detectWrapping(head []byte) wrapping {
 		}
 	}
 	return wrapping{}
+}
+
+// screenWidth is the width of the rows of a screen that were saved with the blanks behind their text (screen's hardcopy, xterm), 0 if they
+// are something else: rows differ in length, or hardly any ends with blanks.
+func screenWidth(head []byte) (width int) {
+	rows := bytes.Split(head[:bytes.LastIndexByte(head, '\n')+1], []byte{'\n'})
+	padded := 0
+	for _, row := range rows[:len(rows)-1] {
+		row = bytes.TrimSuffix(row, []byte{'\r'})
+		n := utf8.RuneCount(row)
+		if n < minWidth || n > maxWidth || width > 0 && n != width {
+			return 0
+		}
+		if width = n; bytes.HasSuffix(row, []byte("  ")) {
+			padded++
+		}
+	}
+	if padded < minRows || padded*4 < len(rows) {
+		return 0
+	}
+	return width
 }
 
 // leastFlowed and maxFlowed are how long a row of a flowed text and the word behind it are at least, and the row at most.
@@ -129,6 +155,9 @@ func (w wrapping) rows(text []byte) (rows [][]byte, box int) {
 // inside returns a row without its quote marks. ok is false for a row without them, such as the top of a box.
 func (w wrapping) inside(row []byte) ([]byte, bool) {
 	row = bytes.TrimSuffix(row, []byte{'\r'})
+	if w.trimmed {
+		row = bytes.TrimRight(row, " ")
+	}
 	if w.left == "" {
 		return row, true
 	}
@@ -298,7 +327,7 @@ func (w wrapping) continues(row, next []byte) bool {
 		}
 		word, _, _ := bytes.Cut(next, []byte{' '})
 		return len(word) > 0 && n > 0 && n+1+utf8.RuneCount(word) > w.width
-	case w.right != "" && n == w.width-1:
+	case (w.right != "" || w.trimmed && next[0] != ' ') && n == w.width-1:
 		return true // its last character was a blank
 	}
 	return n == w.width
