@@ -92,6 +92,7 @@ func TestDecodersReturnLines(t *testing.T) {
 		"an answer of Log Analytics":   {"{\"tables\":[{\"name\":\"x\",\"rows\":[[\"2026-03-01T09:00:00Z\",\"a\"],[\"2026-03-01T09:00:01Z\",\"b\"]]}]}", "2026-03-01T09:00:00Z a\n2026-03-01T09:00:01Z b\n"},
 		"a note of Zeppelin":           {"{\n \"paragraphs\": [{\"results\": {\"msg\": [{\"type\": \"TEXT\", \"data\": \"a\\nb\\n\"}]}}]}\n", filler + "a\nb\n"},
 		"lines with their numbers":     {"logs/a.log\n7: a\n8:   b\n9: \n10: c\n--\n15: d\n16: e\n", "logs/a.log\na\n  b\n\nc\n--\nd\ne\n"},
+		"lines from the first on":      {"1: a\n2:   b\n3: c\n", "a\n  b\nc\n"},
 		"grep's lines around a match":  {"1-a\n2-  b\n3:c\n4-\n5-d\n6-2026-03-01 e\n", "a\n  b\nc\n\nd\n2026-03-01 e\n"},
 		"ends of lines that are shown": {"a$\n^Ib$\n$\nc^I$\nd$\ne$\n", "a\n\tb\n\nc\t\nd\ne\n"},
 		"signs of cat -v":              {strings.Repeat("^[[1ma M-bM-^BM-,M-CM-$ M-CM-C^[[0m M-x\n", 6), strings.Repeat("\x1b[1ma €ä M-CM-C\x1b[0m M-x\n", 6)},

@@ -24,11 +24,11 @@ func rowDecoder(head []byte) Decoder {
 	for i, row := range rows {
 		rows[i] = bytes.TrimSuffix(row, []byte{'\r'})
 	}
-	if len(rows) < minRows {
-		return nil
-	}
 	if blank, ok := areNumbered(rows); ok {
 		return &rowReader{decode: (&numberedRows{blank: blank}).row}
+	}
+	if len(rows) < minRows {
+		return nil
 	}
 	shown := slices.ContainsFunc(shownSigns, func(sign string) bool { return bytes.Contains(head, []byte(sign)) }) && shownSign().Match(head)
 	for _, tail := range lineTails {
@@ -81,7 +81,8 @@ func areNumbered(rows [][]byte) (blank, ok bool) {
 			others++
 		}
 	}
-	return blank, numbered >= minRows && others*10 <= numbered
+	const least = 3 // rows that are the lines from the first one on
+	return blank, numbered >= minRows && others*10 <= numbered || numbered == len(rows) && numbered == d.last && numbered >= least
 }
 
 // numberedRows follows the numbers of lines. They count on, but for a gap behind a line without a number, such as grep's "--".
