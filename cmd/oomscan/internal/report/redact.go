@@ -78,7 +78,8 @@ func (x *Redactor) name() {
 	x.known, x.named = anyOf(x.hosts), anyOf(x.inputs)
 }
 
-// anyOf finds the names, the long ones first. Nil: there are none.
+// anyOf finds the names, the long ones first. Nil: there are none. In an expression, U+FFFD stands for a byte that is no UTF-8,
+// which a name of Linux may have.
 func anyOf(names map[string]string) *regexp.Regexp {
 	if len(names) == 0 {
 		return nil
@@ -86,7 +87,7 @@ func anyOf(names map[string]string) *regexp.Regexp {
 	words := slices.Collect(maps.Keys(names))
 	slices.SortFunc(words, func(a, b string) int { return cmp.Or(len(b)-len(a), strings.Compare(a, b)) })
 	for i := range words {
-		words[i] = regexp.QuoteMeta(words[i])
+		words[i] = regexp.QuoteMeta(string([]rune(words[i])))
 	}
 	return regexp.MustCompile(strings.Join(words, "|"))
 }

@@ -31,4 +31,6 @@ func TestWhatIsRedacted(t *testing.T) {
 	x.Report(&Report{Inputs: []Input{{Name: "logs/gpu31.err"}}, Incidents: []Incident{{Root: Root{Host: new("gpu31")}}}})
 	assert.Equal(t, "host-1 and dmesg-host-1.txt, not gpu310", x.text("gpu31 and dmesg-gpu31.txt, not gpu310"))
 	assert.Equal(t, "path-1/host-1.err", x.Name(x.Name("logs/gpu31.err")), "twice is once")
+	x.Inputs([]Input{{Name: "bob/\xff\xfe.log"}})
+	assert.Equal(t, "path-2/\xff\xfe.log and path-1/gpu.err", x.text("bob/\xff\xfe.log and logs/gpu.err"), "a name that is no UTF-8")
 }
