@@ -81,6 +81,9 @@ func notify() <-chan struct{} {
 	return done
 }
 
+// endAtOnce lets the first interrupt end the process, where a command waits for its input and has no answer to finish.
+func endAtOnce() { signal.Reset(os.Interrupt, syscall.SIGTERM) }
+
 // errInterrupted is the end of an input that the user did not want to wait for.
 var errInterrupted = errors.New("interrupted, not read to its end")
 

@@ -32,6 +32,7 @@ asked to read, writes none and uses no network.`,
 		Example: `  claude mcp add oomscan -- oomscan mcp`,
 		Args:    cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
+			endAtOnce()
 			err := mcpServer(s).Run(context.Background(), &mcp.IOTransport{Reader: s.In, Writer: unclosed{s.Out}, MaxLineLength: maxMessage})
 			if errors.Is(err, io.EOF) {
 				return nil // the agent has gone

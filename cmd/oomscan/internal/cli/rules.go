@@ -92,6 +92,7 @@ func tryCmd(s Streams) *cobra.Command {
 			}
 			text := []byte(args[0])
 			if args[0] == "-" {
+				endAtOnce()
 				var err error
 				if text, err = io.ReadAll(io.LimitReader(s.In, 1<<20)); err != nil {
 					return err
