@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -154,6 +155,9 @@ func TestAnInterruptEndsTheReadingOfFiles(t *testing.T) {
 	assert.Equal(t, 130, status)
 	assert.Contains(t, out.String(), "interrupted")
 	assert.Empty(t, errs.String())
+	pages := t.TempDir()
+	cli.Main([]string{"-o", pages, path}, cli.Streams{Out: &out, Err: &errs, Env: func(string) string { return "" }, Interrupt: interrupt})
+	assert.NoFileExists(t, filepath.Join(pages, "report.txt"), "where nothing was read, no earlier report is replaced")
 }
 
 func TestAReaderWhoHadEnoughIsNoError(t *testing.T) {

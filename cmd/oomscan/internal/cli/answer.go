@@ -82,7 +82,7 @@ func (j *scan) answer(list []job, failed error) (memory bool, err error) {
 			at[b.Job] = x
 		}
 		job := x.with(rep)
-		if j.folder != nil {
+		if j.folder != nil && (!rep.Partial || rep.Stats.Bytes > 0) { // an earlier report may be there
 			if err := j.folder.write(&job); err != nil {
 				return err
 			}
