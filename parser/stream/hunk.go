@@ -19,6 +19,7 @@ const maxContext = 6
 
 // inHunk reports whether an event stands in a diff that a run or its user printed. A line that did not change has only a blank before it,
 // and the head of its hunk gives the length of the hunk. Where the head is too far back, the lines themselves have to look like changes.
+// The message of a commit is quoted, too: git log and git show indent it below its date, with an empty line between.
 func (r *Reader) inHunk(e *parser.Event) bool {
 	if r.long != nil {
 		return false
@@ -27,9 +28,14 @@ func (r *Reader) inHunk(e *parser.Event) bool {
 	if !ok || bytes.IndexByte(hunkSigns, r.buf[at]) < 0 || !r.mayLookBack(behind) {
 		return false
 	}
-	older, newer := 0, 0
+	older, newer, empty := 0, 0, false
+	message := bytes.HasPrefix(r.buf[at:], []byte("    "))
 	for {
 		switch r.buf[at] {
+		case '\n':
+			empty = true
+		case 'C', 'D':
+			return message && empty && (bytes.HasPrefix(r.buf[at:], []byte("Date:   ")) || bytes.HasPrefix(r.buf[at:], []byte("CommitDate: ")))
 		case ' ':
 			older++
 			newer++
@@ -40,13 +46,13 @@ func (r *Reader) inHunk(e *parser.Event) bool {
 		case '\\': // there is no newline at the end of the file
 		case '@':
 			m := hunkHead().FindSubmatch(r.buf[at:min(at+64, len(r.buf))])
-			return m != nil && older <= lengthOf(m[1]) && newer <= lengthOf(m[2])
+			return m != nil && !empty && older <= lengthOf(m[1]) && newer <= lengthOf(m[2])
 		default:
 			return false
 		}
 		before, ok := r.lineBefore(at)
 		if !ok {
-			return at > 0 && areChanges(r.buf[at:r.done])
+			return at > 0 && !empty && areChanges(r.buf[at:r.done])
 		}
 		at = before
 	}

@@ -31,6 +31,11 @@ func TestALineOfADiffIsQuoted(t *testing.T) {
 		"a log that was changed":       {"@@ -1,90000 +1,90000 @@\n" + strings.Repeat("-INFO step\n+INFO loss\n a\n", behind/20) + "+2026-05-18 09:02:33,101 ERROR" + oom, true},
 		"a log as a list":              {strings.Repeat("- INFO step\n", behind/10) + "- 2026-05-18 09:02:33,101 ERROR" + oom, false},
 		"an indented log":              {strings.Repeat("  INFO step\n", behind/10) + " " + oom, false},
+		"a commit's message":           {"Author: A <a@b>\nDate:   Thu Feb 26 17:46:46 2026 -0800\n\n" + strings.Repeat("    Fails so:\n    \n\n", 100) + "   " + oom, true},
+		"a commit's full message":      {"CommitDate: Thu Feb 26 17:46:46 2026 -0800\n\n    Fix it\n" + "   " + oom, true},
+		"behind a commit's message":    {"Date:   Thu Feb 26 17:46:46 2026 -0800\n\n    Fix it\nstep 1\n   " + oom, false},
+		"below a date":                 {"Date:   Thu Feb 26 17:46:46 2026 -0800\n   " + oom, false},
+		"a mail":                       {"Date: Thu, 26 Feb 2026 17:46:46 -0800\n\n    step 1\n   " + oom, false},
 		"behind a long hunk":           {"@@ -0,0 +1,90000 @@\n" + strings.Repeat("+INFO step\n", behind/10) + "Loading the model\n" + oom, false},
 	} {
 		for _, head := range []bool{true, false} {
