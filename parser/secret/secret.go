@@ -28,7 +28,7 @@ const (
 
 // Text masks every credential in text and keeps the rest.
 func Text(text string) string {
-	if isCut(text) { // a field with the process's name alone
+	if isCut(text) || isTail(text) { // a field with the process's name alone
 		return Mask
 	}
 	if len(text) < 6 || len(text) < minBare && !strings.ContainsAny(text, signs) {

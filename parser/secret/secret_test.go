@@ -122,12 +122,14 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"args:\n- --api-key\n- " + hex40[:22], "[client.admin] key = AQctb801ihFWVPPnxFYoxFVIVBOZ/" + "5qJXSQZIhxw==", "HF_TOKEN " + hex40[:22], "WANDB_API_KEY," + hex40[:22], "set-header X-Api-Key " + hex40[:22] + ";", "AKIA" + "QWERTYUIOPASDFGH:" + hex40[:22], "s3('b', 'AKIA" + "QWERTYUIOPASDFGH', '" + hex40[:22] + "')",
 		"AKIA" + "QWERTYUIOPASDFGH,QEjFTiNqhuIEE1U/bIfdSqwcNGePTolFLbwlXLfN", `{"name": "CLARIFAI_PAT", "value": "3e46f68c2be10436` + `bcc2160ecd9ce07c"}`, "(WorkerDict(WANDB_API_KEY," + hex40[:22] + ") pid=1)",
 		"K10" + alnum + "::server:" + hex40[:32], "AWS Secret Access Key [None]: " + hex40[:22], "https://mm.example.com/hooks/" + hex40[:26], "https://hooks.zapier.com/hooks/catch/12345678/" + hex40[:16], "https://hook.eu1.make.com/" + hex40[:32],
+		"...ey=" + alnum[:16], "...588e6069efef" + "fc1b27fc5e81f4e3e12", "...4e51-4177-90e7-d74b1bd1b07f",
+		"bce-v3/ALTAK-TW",
 		"https://hc-ping.com/01234567-89ab-cdef-0123-456789abcdef/fail", "SEC" + hex40 + hex40[:24], "napi_" + hex40, "WANDB_API_KEY: TWFwbGVjbHVz" + "dGVyNzAwMg==", "fal_key: 66129200-4e51-4177-90e7-d74b1bd1b07f:c6f85b930cc3" + "458b196c2e14144e5454",
 		"redirect=https%3A%2F%2Fme%3A" + alnum[:16] + "%40h.example.com%2Fx", "GCP_SA=eyJ0eXBlIjogInNlcnZpY2VfYWNjb3VudCIsICJwcml2YXRlX2tleSI6ICItLS0tLUJFR0lOIFBSSVZBVEUgS0VZLS0tLS1cbk1JSUV2UUlC",
 	} {
 		got := secret.Stable(line)
 		assert.Contains(t, got, secret.Mask)
-		for _, part := range []string{hex40[:16], alnum[:16], "aB3dE6gH", "AEbm9uZQ", "9f5c3012", "mqgojtxt", "_3i5", "p75M6RJH", "gATRuT7z", "a2f2a353", "ZQyQrqln", "KTEzgEDB", "aBdEgHjK", "TUlJRXZR", "1JSUV2UU", "ckgdbMZJ", "TWFwbGVj", "c3458b19", "bIfdSqwc", "FWVPPnxF", "2be10436", "4177-90e7", "89ab-cdef", "sTvW4yZb", "WkLbNvYc"} {
+		for _, part := range []string{hex40[:16], alnum[:16], "aB3dE6gH", "AEbm9uZQ", "9f5c3012", "mqgojtxt", "_3i5", "p75M6RJH", "gATRuT7z", "a2f2a353", "ZQyQrqln", "KTEzgEDB", "aBdEgHjK", "TUlJRXZR", "1JSUV2UU", "ckgdbMZJ", "TWFwbGVj", "c3458b19", "bIfdSqwc", "FWVPPnxF", "2be10436", "4177-90e7", "89ab-cdef", "sTvW4yZb", "WkLbNvYc", "0ULktjxa", "fc1b27fc", "B3Ybdct-", "C1Mtnftg", "NmVmOGE2", "4p81zs9b", "CkkkgtpqMD", "ALTAK-TW"} {
 			assert.NotContains(t, got, part)
 		}
 	}
@@ -220,6 +222,7 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		"pad_token          <|endoftext1|>", "num_key_value_heads    attention8", `name="layer_key"` + "\n\n" + "attention8",
 		"tokens: [4096, 128] max_tokens: [4096] tokens: 12 tokens: [layer12output, step_10_of_20] missing_keys: [layers.0.self_attn1.q_proj.weight, x]", `C:\users\u5bc6\me "tokens": 4096`,
 		"secret 'db' not found", "  --api-key\n      The key2 of the server", "| `HF_TOKEN` | Your token |", "***:8080/v1/models", "[--lr, 5, --eos_token, x]", "the cache_key checkpoint-20001234-abcdefghijkl", "/hooks/pre_commit_hook_of_the_repo.py", `C:\token\x00`, "func TestNvDevice_GetFabricState_V3FallbackToV1(", "IoK8sApiCoreV1AzureFilePersistentVolumeSource.from_dict(x)", "AddMemBlockAndMemBufByEagerFree]", "password:\n    user: me", "lease ID=21f90e3920da0919472c7a0dadff88b59ad01b96a20e93b508588823, /data/Users/JohnDoe/Projects/Qwen2VL/RunA1B2/Checkpoints",
+		"...ping/nano-gpt-env/bin/python3", "...hon_vllm_env_072/bin/python", "...   a1 = b",
 	} {
 		assert.Equal(t, text, secret.Text(text))
 	}

@@ -163,6 +163,7 @@ var issued = [...]struct {
 	prefixes string
 }{
 	{plain, 10, false, "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ rzp_live_ rzp_test_"},
+	{plain, 1, false, "bce-v3/ALTAK-"},
 	{plain, 12, false, "LTAI FLWSECK_TEST-"},
 	{plain, 16, false, "endr+ AKIA ASIA ABIA ACCA A3T sm_pat_ sm_aat_ sm_sat_"},
 	{plain, 19, false, "NRJS- NRBR-"},
@@ -248,23 +249,6 @@ func issuedLength(text string) int {
 		}
 	}
 	return 0
-}
-
-// isCut reports whether the name of a process, of which the kernel keeps 15 bytes, is the beginning of a key: of an issued one, or of
-// characters drawn at random.
-func isCut(name string) bool {
-	if len(name) != 15 || name[0] >= utf8.RuneSelf {
-		return false
-	}
-	return isDrawn(strings.NewReplacer("+", "", "/", "").Replace(name), 50) || slices.ContainsFunc(byFirst[name[0]], func(x prefix) bool {
-		rest, ok := strings.CutPrefix(name, x.text)
-		_, numbers := classes(rest)
-		oneCase := strings.ToLower(rest) == rest || strings.ToUpper(rest) == rest
-		return ok && (isDrawn(rest, 33) || hasDigit(rest) && !(x.name && oneCase && numbers < 3)) &&
-			!strings.ContainsFunc(rest, func(r rune) bool {
-				return r >= utf8.RuneSelf || !isAlnum(byte(r)) && !strings.ContainsRune(x.alphabet, r)
-			})
-	})
 }
 
 // isDrawn reports whether a run of letters and digits is drawn at random: of both cases, and so many percent of it of another class
