@@ -41,6 +41,7 @@ func Text(text string) string {
 		}
 	}
 	text = mask(text, issuedIn(text))
+	text = mask(text, columnsIn(text))
 	text = mask(text, namedIn(text))
 	if view, at := asTyped(text, &has); at != nil {
 		text = mask(text, typedIn(view, at))
@@ -241,6 +242,9 @@ func isPassword(name, text string, lo, hi int) bool {
 func isQuantity(value string) bool { return quantity().MatchString(value) }
 
 var quantity = lazyre.New(`^[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?:%|[A-Za-zµ]{0,4}(?:/[A-Za-z]+)?)$`)
+
+// decoration is what stands around a name or a value: quotes, and the signs of Markdown.
+const decoration = "\"'`*“”‘’«»"
 
 // nameBefore returns the name that text ends with, ignoring quotes and blanks after it.
 func nameBefore(text string) string {

@@ -103,6 +103,7 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		`{"body": "name=\"password\"\r\n\r\n%\r\n--x"}`, "machine h login me account x password %", "GET https://h/x;jsessionid=%", `['password: str = \'%\'']`,
 		"+ etcdctl --user root:% get x", "+ doctl auth init -t %", "+ influx write -t % -o x", "+ tosutil config -i=a -k=%", "demo.launch(auth=[('me', '%')])", `<entry key="api_key">%</entry>`,
 		"<td>api_key</td><td>%</td>", "api_key＝%", `['python\x00--api-key\x00%\x00-n']`, `'api_key:\t\t%'`, ".dockerconfigjson: %", "args: [--model, q, --api-key, %]", "send?pushkey=%",
+		"INSERT INTO users (name, password) VALUES ('me', '%')", "user,password\nme,%", `['x', 'user,password\nme,%']`, "name,api_key,url\nme,%,https://h",
 	} {
 		const password = "Tr0ub4dor"
 		got := secret.Stable(strings.ReplaceAll(line, "%", password))
@@ -222,7 +223,7 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		"pad_token          <|endoftext1|>", "num_key_value_heads    attention8", `name="layer_key"` + "\n\n" + "attention8",
 		"tokens: [4096, 128] max_tokens: [4096] tokens: 12 tokens: [layer12output, step_10_of_20] missing_keys: [layers.0.self_attn1.q_proj.weight, x]", `C:\users\u5bc6\me "tokens": 4096`,
 		"secret 'db' not found", "  --api-key\n      The key2 of the server", "| `HF_TOKEN` | Your token |", "***:8080/v1/models", "[--lr, 5, --eos_token, x]", "the cache_key checkpoint-20001234-abcdefghijkl", "/hooks/pre_commit_hook_of_the_repo.py", `C:\token\x00`, "func TestNvDevice_GetFabricState_V3FallbackToV1(", "IoK8sApiCoreV1AzureFilePersistentVolumeSource.from_dict(x)", "AddMemBlockAndMemBufByEagerFree]", "password:\n    user: me", "lease ID=21f90e3920da0919472c7a0dadff88b59ad01b96a20e93b508588823, /data/Users/JohnDoe/Projects/Qwen2VL/RunA1B2/Checkpoints",
-		"...ping/nano-gpt-env/bin/python3", "...hon_vllm_env_072/bin/python", "...   a1 = b",
+		"...ping/nano-gpt-env/bin/python3", "...hon_vllm_env_072/bin/python", "...   a1 = b", "name, key\nlayer, 12",
 	} {
 		assert.Equal(t, text, secret.Text(text))
 	}
