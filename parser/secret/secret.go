@@ -151,6 +151,9 @@ func namedIn(text string) (spans []span) {
 		case c == '-' && (strings.HasPrefix(text[i:], "--") || i > 0 && strings.IndexByte(" \t", text[i-1]) >= 0):
 			at = i + 1 + nameLength(text[i+1:])
 			name = text[i:at]
+			if i > 0 && isQuote(text[i-1]) && strings.HasPrefix(text[at:], text[i-1:i]) && indent(text[at+1:]) > 0 {
+				at++
+			}
 			if below = at < len(text) && indent(text[at:]) > 0; !below && at < len(text) && text[at] != ' ' && text[at] != '\t' {
 				continue // the value follows another sign, which the loop reaches next
 			}
@@ -165,8 +168,8 @@ func namedIn(text string) (spans []span) {
 			continue
 		}
 		lo, hi := value(text, at)
-		sure = (sure || short && isPassword(name, text, lo, hi)) && !below // what is below a flag may be its description
-		if !isValue(name, text[i:lo], text[lo:hi]) || !sure && !slices.ContainsFunc(elements(text, lo, hi), isIssued) {
+		sure = (sure || short && isPassword(name, text, lo, hi)) && (!below || strings.Contains(text[at:lo], "- ")) // what is below a flag may be its description, unless it is the next item of a list
+		if !isValue(name, text[i:lo], text[lo:hi]) || isProse(text, i, lo, hi) || !sure && !slices.ContainsFunc(elements(text, lo, hi), isIssued) {
 			continue
 		}
 		spans = append(spans, span{lo, hi})
@@ -207,9 +210,23 @@ func isClosed(before, name, rest string) bool {
 	case '>':
 		return strings.HasSuffix(before, "<"+name) && strings.Contains(rest, "</")
 	case '|':
-		return strings.Contains(rest[1:], " |")
+		return strings.Contains(rest[1:], " |") || strings.HasPrefix(before, "|") && strings.Contains(rest[1:], "|")
 	}
 	return true
+}
+
+// isProse reports whether what follows the sign at i is a description: a link in a table, and, where Markdown sets the name or the
+// value off, a word without numbers before another word.
+func isProse(text string, i, lo, hi int) bool {
+	cell := text[i] == '|'
+	if cell && text[lo-1] == '[' {
+		return true
+	}
+	if !cell && (i == 0 || strings.IndexByte("*`", text[i-1]) < 0) && !strings.HasPrefix(text[i:], ":*") || hasDigit(text[lo:hi]) {
+		return false
+	}
+	next, ok := strings.CutPrefix(text[hi:], " ")
+	return ok && next != "" && isAlnum(next[0])
 }
 
 // isShort reports whether a name may mean a password, or anything else.
@@ -246,23 +263,16 @@ var quantity = lazyre.New(`^[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?:%|[A-Za-z
 // decoration is what stands around a name or a value: quotes, and the signs of Markdown.
 const decoration = "\"'`*“”‘’«»"
 
-// nameBefore returns the name that text ends with, ignoring quotes and blanks after it.
+// nameBefore returns the name that text ends with, ignoring decoration and blanks after it.
 func nameBefore(text string) string {
+	text = strings.TrimRight(text, " \t")
+	if strings.HasSuffix(text, `"]`) || strings.HasSuffix(text, `']`) { // os.environ["NAME"]
+		text = text[:len(text)-1]
+	}
+	if bare := strings.TrimRight(text, decoration); bare != text {
+		text = strings.TrimSuffix(bare, `\`)
+	}
 	end := len(text)
-	for range maxBlanks {
-		if end > 0 && (text[end-1] == ' ' || text[end-1] == '\t') {
-			end--
-		}
-	}
-	if strings.HasSuffix(text[:end], `"]`) || strings.HasSuffix(text[:end], `']`) { // os.environ["NAME"]
-		end--
-	}
-	if end > 0 && (text[end-1] == '"' || text[end-1] == '\'') {
-		end--
-		if end > 0 && text[end-1] == '\\' {
-			end--
-		}
-	}
 	begin := end
 	for begin > 0 && end-begin <= maxName && nameByte(text[begin-1]) {
 		begin--
@@ -314,13 +324,13 @@ func indent(text string) int {
 	return len(text) - len(next)
 }
 
-// beforeValue is what may precede a value: YAML's tag or anchor, its sign of a block with the end of the line, that of a list, and
-// the beginning of a mapping with nothing but a value and its description, as W&B's config.yaml has them.
+// beforeValue is what may precede a value: YAML's tag or anchor, its sign of a block with the end of the line, that of a list, the
+// end of Markdown's emphasis, the beginning of a heredoc, and the beginning of a mapping with nothing but a value and its description, as W&B's config.yaml has them.
 var beforeValue = lazyre.New(`^(?:(?:!!?\w+|&\w+)[ \t]+)?(?:[|>][-+\d]{0,2}(?:[ \t]{2,}|[ \t]*(?:\\+n|\n) +))?(?:- +)?` +
-	`(?:\{\s*(?:\\*["']?desc\\*["']?\s*:\s*(?:null|None),\s*)?\\*["']?value\\*["']?\s*:\s*)?`)
+	`(?:\*{1,2}[ \t]+|<<[-~]?["']?\w+["']?(?:\\+n|\n)\s*)?(?:\{\s*(?:\\*["']?desc\\*["']?\s*:\s*(?:null|None),\s*)?\\*["']?value\\*["']?\s*:\s*)?`)
 
-// beforeQuote is what may precede the quote of a value: Some("x"), ['x'], b'x'.
-var beforeQuote = lazyre.New(`^(?:[\w.-]*[(\[])?b?(\\*["'])`)
+// beforeQuote is what may precede the quote of a value: Some("x"), ['x'], b'x', SQL's N'x'.
+var beforeQuote = lazyre.New(`^(?:[\w.-]*[(\[])?[bN]?(\\*["'])`)
 
 // elements returns the words of a list whose elements are between lo and hi, or the value itself.
 func elements(text string, lo, hi int) []string {
@@ -395,18 +405,21 @@ func valueEnds(value, rest string) bool {
 // isValue reports whether a value may be a secret: not empty, no keyword, no number of tokens, and after the colon of
 // a sentence no plain word.
 func isValue(name, between, value string) bool {
-	switch strings.ToLower(value) {
-	case "", "none", "null", "true", "false", Mask, "<redacted>", "redacted":
+	switch strings.ToLower(strings.Trim(value, decoration)) {
+	case "", "none", "null", "true", "false", "<redacted>", "redacted":
 		return false
 	}
 	if strings.Trim(value, " ,") == "" || strings.HasPrefix(value, "<|") || strings.HasPrefix(value, "--") || isVariable(value) {
+		return false
+	}
+	if strings.HasSuffix(name, "pwd") && strings.HasPrefix(value, "/") { // a directory
 		return false
 	}
 	password := strings.Contains(strings.ToLower(name), "pass")
 	if !password && strings.Trim(value, digits+".-") == "" {
 		return false
 	}
-	sentence := strings.HasSuffix(between, ": ") || strings.HasPrefix(between, ":") && strings.ContainsAny(between, "\n\\")
+	sentence := strings.HasSuffix(between, ": ") || strings.HasPrefix(between, "|") || strings.HasPrefix(between, ":") && strings.ContainsAny(between, "\n\\")
 	if sentence && !strings.ContainsAny(between, `"'`) {
 		return password || !isQuantity(value) && len(value) >= 8 &&
 			(strings.ContainsAny(value, digits) || len(value) >= minRun && isDrawn(strings.TrimRight(value, "=>)"), 30) || isDrawn(value[strings.LastIndexByte(value, '.')+1:], 50))
@@ -415,13 +428,13 @@ func isValue(name, between, value string) bool {
 }
 
 // isIssued reports whether a value has the form of an issued key: one run of letters and digits, shorter where the letters have one
-// case, as in the access keys of AWS and Huawei Cloud, a UUID, 28 bytes in Base64, as in those of Ceph, or words of which one has at
+// case, as in the access keys of AWS and Huawei Cloud, a UUID, maybe behind a short prefix, 28 bytes in Base64, as in those of Ceph, or words of which one has at
 // least three numbers between its letters or looks drawn at random.
 func isIssued(value string) bool {
-	const least, ofOneCase, part, uuid, base64 = 24, 20, 16, 36, 40
+	const least, ofOneCase, part, uuid, prefix, base64 = 24, 20, 16, 36, 8, 40
 	return len(value) >= least && hasDigit(value) && isRun(value) ||
 		len(value) >= ofOneCase && hasLetterAndDigit(value) && isRun(value) && (strings.ToLower(value) == value || strings.ToUpper(value) == value) ||
-		len(value) == uuid && hasUUID(value) ||
+		len(value) <= prefix+uuid && hasUUID(value) ||
 		len(value) >= base64 && strings.HasSuffix(value, "=") && isRandom(value) && isRun(strings.NewReplacer("+", "", "/", "", "-", "", "_", "", "=", "").Replace(value)) ||
 		slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(wordy+".:", r) }), func(word string) bool {
 			_, numbers := classes(word)

@@ -120,7 +120,7 @@ var shapes = slices.Concat([]shape{
 ))
 
 // announced matches a credential behind the word of a sentence that names it, up to the end of a word.
-const announced = "(?:\\s+(?:is|was|has been|set|changed|to|provided|found|value))*:?\\s+[(\"'`]*([^\\s\"'`<>|\\\\.,;:()]{8,})(?:\\.?[\\s\"'`\\\\,;:!?)>]|\\.?$)"
+const announced = "[\"'`*”’]*(?:\\s+(?:is|was|has been|set|changed|to|provided|found|value))*:?\\s+[(\"'`]*([^\\s\"'`<>|\\\\.,;:()]{8,})(?:\\.?[\\s\"'`\\\\,;:!?)>]|\\.?$)"
 
 // fromInput are programs, and options of programs, that read a password from standard input.
 const fromInput = `(?:\bsudo\b[^|\n]*\s-\w*S\b|--password-stdin|passwd\s+--stdin|--with-token|--passphrase-fd|\b(?:chpasswd|kinit|wandb login|ssh-add|su|password_stdin|gcloud secrets|cryptsetup|vncpasswd|openconnect)\b)`
@@ -459,8 +459,12 @@ const digits = "0123456789"
 const minRun = 20
 
 func hasUUID(s string) bool {
-	const length, hyphens = 36, 4
-	return len(s) >= length && hasDigit(s) && strings.Count(s[len(s)-length:], "-") == hyphens
+	const length = 36
+	if len(s) < length || !hasDigit(s) {
+		return false
+	}
+	s = s[len(s)-length:]
+	return strings.Count(s, "-") == 4 && s[8] == '-' && s[13] == '-' && s[18] == '-' && s[23] == '-'
 }
 
 // isKeyLike reports whether s is random, ends in a UUID, is longer than a word or has a long part with a digit or both cases.

@@ -11,7 +11,7 @@ import (
 )
 
 // quotings are in every text that [asTyped] changes.
-var quotings = literal.Words(`\"`, `\'`, `["`, `['`, "%22", "&quot;", `\u`, `\t`, `\x00`)
+var quotings = literal.Words(`\"`, `\'`, `["`, `['`, "%22", "&quot;", `\u`, `\t`, `\x00`, "^@")
 
 // asTyped returns a text as someone would type it into a shell: without the backslashes of quotes within quotes, with the quotes
 // that a URL or HTML encodes and the characters that JSON does, and with the quoted arguments of a list, as Python and JSON write them, between
@@ -70,6 +70,9 @@ func encoded(text string) (char rune, n int) {
 		if strings.HasPrefix(text, quote) {
 			return '"', len(quote)
 		}
+	}
+	if strings.HasPrefix(text, "^@") { // NUL, as cat -v shows it
+		return ' ', len("^@")
 	}
 	escape := strings.TrimLeft(text, `\`)
 	for _, blank := range []string{"t", "x00"} {
