@@ -104,10 +104,10 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"+ etcdctl --user root:% get x", "+ doctl auth init -t %", "+ influx write -t % -o x", "+ tosutil config -i=a -k=%", "demo.launch(auth=[('me', '%')])", `<entry key="api_key">%</entry>`,
 		"<td>api_key</td><td>%</td>", "api_key＝%", `['python\x00--api-key\x00%\x00-n']`, `'api_key:\t\t%'`, ".dockerconfigjson: %", "args: [--model, q, --api-key, %]", "send?pushkey=%",
 		"**api_key**: %", "- **Password:** %", "**API key**: %", "`api_key`: `%`", "| `api_key` | `%` | x |", "| **Password** | **%** |", "|api_key|%|", "“api_key”: “%”", "password=‘%’",
-		"CREATE LOGIN me WITH PASSWORD = N'%'",
-		"INSERT INTO users (name, password) VALUES ('me', '%')", "user,password\nme,%", `['x', 'user,password\nme,%']`, "name,api_key,url\nme,%,https://h",
-		"secret_key = <<EOF\n%\nEOF",
-		"python^@--api-key^@%^@-n", "- \"--api-key\"\n- \"%\"",
+		"CREATE USER me IDENTIFIED WITH caching_sha2_password BY '%';", "ALTER USER me IDENTIFIED BY \"%\"", "CREATE USER me IDENTIFIED BY %;", "SET PASSWORD FOR me = '%'", "CREATE LOGIN me WITH PASSWORD = N'%'",
+		"CREATE SECRET (TYPE S3, KEY_ID 'x', SECRET '%')", "INSERT INTO users (name, password) VALUES ('me', '%')", "user,password\nme,%", `['x', 'user,password\nme,%']`, "name,api_key,url\nme,%,https://h",
+		"secret_key = <<EOF\n%\nEOF", `password = "x" -> "%"`, `proxy_set_header Authorization "Bearer %";`, "proxy_set_header X-Api-Key %;", "+ npm config set //registry/:_authToken %", "machine h password %",
+		"db.example.com:6543:db:me:%", "(WorkerDict(db:5432:exp:rl:%) pid=1)", "令牌=%", `var token: string = "%"`, "apikey %", "python^@--api-key^@%^@-n", "- \"--api-key\"\n- \"%\"", "+ echo % | passwd me --stdin",
 	} {
 		const password = "Tr0ub4dor"
 		got := secret.Stable(strings.ReplaceAll(line, "%", password))
@@ -127,8 +127,8 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"args:\n- --api-key\n- " + hex40[:22], "[client.admin] key = AQctb801ihFWVPPnxFYoxFVIVBOZ/" + "5qJXSQZIhxw==", "HF_TOKEN " + hex40[:22], "WANDB_API_KEY," + hex40[:22], "set-header X-Api-Key " + hex40[:22] + ";", "AKIA" + "QWERTYUIOPASDFGH:" + hex40[:22], "s3('b', 'AKIA" + "QWERTYUIOPASDFGH', '" + hex40[:22] + "')",
 		"AKIA" + "QWERTYUIOPASDFGH,QEjFTiNqhuIEE1U/bIfdSqwcNGePTolFLbwlXLfN", `{"name": "CLARIFAI_PAT", "value": "3e46f68c2be10436` + `bcc2160ecd9ce07c"}`, "(WorkerDict(WANDB_API_KEY," + hex40[:22] + ") pid=1)",
 		"K10" + alnum + "::server:" + hex40[:32], "AWS Secret Access Key [None]: " + hex40[:22], "https://mm.example.com/hooks/" + hex40[:26], "https://hooks.zapier.com/hooks/catch/12345678/" + hex40[:16], "https://hook.eu1.make.com/" + hex40[:32],
-		"...ey=" + alnum[:16], "...588e6069efef" + "fc1b27fc5e81f4e3e12", "...4e51-4177-90e7-d74b1bd1b07f",
-		"fal_key: run-01234567-4177-90e7-cdef-0123456789ab", "bce-v3/ALTAK-TW",
+		"...ey=" + alnum[:16], "...588e6069efef" + "fc1b27fc5e81f4e3e12", "...4e51-4177-90e7-d74b1bd1b07f", "tok = ***_r5OZMz0ULktjxaXqqQaqkeu68DJKBAsbiydb2cxBA", "token: *** *** B3Ybdct- *** qnvleC1Mtnftg", `"eyJzdWIiOiAi` + `NmVmOGE2NDc0MiIsICJleHAiOiAxNz." + x`,
+		"https://" + hex40[:32] + ":@sentry.io/42", "fal_key: run-01234567-4177-90e7-cdef-0123456789ab", "sent Bearer 4p81zs9bc2n1uhflbuwfpu", "DB_PASSWORD          BijzcgCkkkgtpqMDkW", "x?auth=" + hex40, "bce-v3/ALTAK-TW",
 		"https://hc-ping.com/01234567-89ab-cdef-0123-456789abcdef/fail", "SEC" + hex40 + hex40[:24], "napi_" + hex40, "WANDB_API_KEY: TWFwbGVjbHVz" + "dGVyNzAwMg==", "fal_key: 66129200-4e51-4177-90e7-d74b1bd1b07f:c6f85b930cc3" + "458b196c2e14144e5454",
 		"redirect=https%3A%2F%2Fme%3A" + alnum[:16] + "%40h.example.com%2Fx", "GCP_SA=eyJ0eXBlIjogInNlcnZpY2VfYWNjb3VudCIsICJwcml2YXRlX2tleSI6ICItLS0tLUJFR0lOIFBSSVZBVEUgS0VZLS0tLS1cbk1JSUV2UUlC",
 	} {
@@ -227,8 +227,8 @@ func TestTextKeepsOtherWords(t *testing.T) {
 		"pad_token          <|endoftext1|>", "num_key_value_heads    attention8", `name="layer_key"` + "\n\n" + "attention8",
 		"tokens: [4096, 128] max_tokens: [4096] tokens: 12 tokens: [layer12output, step_10_of_20] missing_keys: [layers.0.self_attn1.q_proj.weight, x]", `C:\users\u5bc6\me "tokens": 4096`,
 		"secret 'db' not found", "  --api-key\n      The key2 of the server", "| `HF_TOKEN` | Your token |", "***:8080/v1/models", "[--lr, 5, --eos_token, x]", "the cache_key checkpoint-20001234-abcdefghijkl", "/hooks/pre_commit_hook_of_the_repo.py", `C:\token\x00`, "func TestNvDevice_GetFabricState_V3FallbackToV1(", "IoK8sApiCoreV1AzureFilePersistentVolumeSource.from_dict(x)", "AddMemBlockAndMemBufByEagerFree]", "password:\n    user: me", "lease ID=21f90e3920da0919472c7a0dadff88b59ad01b96a20e93b508588823, /data/Users/JohnDoe/Projects/Qwen2VL/RunA1B2/Checkpoints",
-		"- **Password:** Configure your client", "| `password` | Database password | `None` |", "**secretKey** | [**io.k8s.V1SecretKeySelector**](x) |", "-v `pwd`:/work1", `grep "password\|secret\|token" a | b`,
-		"| HF_TOKEN | When set |", "...ping/nano-gpt-env/bin/python3", "...hon_vllm_env_072/bin/python", "...   a1 = b", `key: "[custom-gpu-1.com/gpu, custom-gpu-2.com/gpu"`, "name, key\nlayer, 12",
+		"- **Password:** Configure your client", "| `password` | Database password | `None` |", "**secretKey** | [**io.k8s.V1SecretKeySelector**](x) |", "-v `pwd`:/work1", `grep "password\|secret\|token" a | b`, "proxy_set_header X-Access-Token $token;",
+		"| HF_TOKEN | When set |", "...ping/nano-gpt-env/bin/python3", "...hon_vllm_env_072/bin/python", "...   a1 = b", "*** $PY312_VERSION *** $PY312_VERSION", `key: "[custom-gpu-1.com/gpu, custom-gpu-2.com/gpu"`, "GRANT x IDENTIFIED BY PASSWORD", "name, key\nlayer, 12",
 	} {
 		assert.Equal(t, text, secret.Text(text))
 	}

@@ -15,30 +15,30 @@ import (
 // linear in the length of the text.
 var shapes = slices.Concat([]shape{
 	{need: "PRIVATE KEY", re: lazyre.New(`(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)((?s:.*?))(?:-----END|$)`)},
-	{need: "eyJ", re: lazyre.New(edge + `(eyJ[\w-]{8,}\.[\w.=-]{8,}|eyJhbGciOi[\w.=-]{20,}|eyJ(?:rIjoi|hcGlf)[\w=-]{40,})`)},
+	{need: "eyJ", re: lazyre.New(edge + `(eyJ[\w-]{8,}\.[\w.=-]{8,}|eyJ(?:` + claims + `)[\w.=-]{20,}|eyJ(?:rIjoi|hcGlf)[\w=-]{40,})`)},
 	{need: "://", near: "@", re: lazyre.New(`://[^\s/:@?#"']*:([^\s/"'<>]+)@`)},
-	{need: "@", re: lazyre.New(`://([^\s/:@?#"'<>]{20,})@`)},
+	{need: "@", re: lazyre.New(`://([^\s/:@?#"'<>]{20,}(?::[^\s/@"'<>]*)?)@`)},
 	{need: "://", near: "@", re: lazyre.New(`://[^\s/:@?#"'\[]*:([^\s/@"'<>$]*[^\s/@"'<>$\d][^\s/@"'<>]*/[^\s@"'<>]*)@`)}, // with a slash, behind no port
 	{need: "%40", near: "%", re: lazyre.New(`(?i)%3a%2f%2f[^\s/:@?#"'%]*%3a([^\s/"'<>&]+?)%40`)},                          // encoded in a URL
 	{need: `\\`, near: "@", re: lazyre.New(`(?:^|[\s"'=:])\\\\+[A-Za-z][\w.-]*:([^\s\\/@"']+)@\w`)},                       // UNC
 	{need: "@", near: ":", re: lazyre.New(`(?:^|[\s"'=])[\w.-]+:([^\s"'/@:]+)@[\w.-]+:\d{2,5}\b`), ok: hasLetter},         // a proxy
-	{need: "uthorization|UTHORIZATION", re: lazyre.New(`(?i:authorization)\\?["']?\s*[:=,]\s*b?\\?["']?((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`)},
+	{need: "uthorization|UTHORIZATION", re: lazyre.New(`(?i:authorization)(?:\\?["']?\s*[:=,]\s*b?\\?["']?|\s+\\*["'](?:Basic|Bearer|Token)\s+)((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`)},
 	{need: "ookie", near: "=", re: lazyre.New(`\b[Cc]ookie\\?["']?\s*[:=,]\s*b?\\?["']?(\w[^"'\s=]*=[^"'\r\n]*)`)},
-	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: isRandom},
+	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: isRandomOrIssued},
 	{need: "asic ", re: lazyre.New(`\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`), ok: isRandom},
-	{need: " password ", re: lazyre.New(`\blogin\s+\S+(?:\s+account\s+\S+)?\s+password\s+(\S+)`)},
+	{need: " password ", re: lazyre.New(`\b(?:machine|login)\s+\S+(?:\s+(?:login|account)\s+\S+)*\s+password\s+(\S+)`)},
 	{need: " pass ", re: lazyre.New(`\buser\s+\S+\s+pass\s+(\S+)`), ok: hasLetterAndDigit},
 	{need: `password\t`, re: lazyre.New(`password\\t(\S+?)(?:\\|["']|$)`), ok: hasLetterAndDigit},
 	{need: "response=", re: lazyre.New(`\bresponse=\\?["']?([0-9a-f]{32,64})\b`)}, // HTTP's digest
 	{need: "edential|ogin|assword", near: "/", re: lazyre.New(`(?i)\b(?:credentials?|login|password)\s*[:=]\s*["']?[\w.@*-]+\s+/\s+([^\s"']{4,})`)},
-	{need: "$", re: lazyre.New(`\$(?:1|2[abxy]|5|6|7|g?y|apr1|argon2\w*|scrypt)\$([\w./=,+-]+\$[\w./$=,+-]{20,})`)},                                                          // crypt
-	{need: ":*:|:54|:64", re: lazyre.New(`(?:^|[\s"'])[\w.*-]+:(?:\*|[56]4\d\d):[\w*-]+:[^\s:"']*[g-zG-Z@.][^\s:"']*:([^\s:"'\\,\]})]+)(?:$|[\s"'\\,\]})])`), ok: hasLetter}, // PostgreSQL's .pgpass
-	{need: `send "|send -- "`, re: lazyre.New(`\bsend\s+(?:--\s+)?"([^\s"]{4,})\\+[rn]"`)},                                                                                   // expect
+	{need: "$", re: lazyre.New(`\$(?:1|2[abxy]|5|6|7|g?y|apr1|argon2\w*|scrypt)\$([\w./=,+-]+\$[\w./$=,+-]{20,})`)},                                                         // crypt
+	{need: ":*:|:5|:6", re: lazyre.New(`(?:^|[\s"'(])[\w.*-]+:(?:\*|[56]\d{3}):[\w*-]+:[^\s:"']*[g-zG-Z@.][^\s:"']*:([^\s:"'\\,\]})]+)(?:$|[\s"'\\,\]})])`), ok: hasLetter}, // PostgreSQL's .pgpass
+	{need: `send "|send -- "`, re: lazyre.New(`\bsend\s+(?:--\s+)?"([^\s"]{4,})\\+[rn]"`)},                                                                                  // expect
 	{need: "ig", near: "?&", re: lazyre.New(`[?&](?i:sign?|[\w-]*signature|x-amz-credential)=([^\s&"'<>]{6,})`)},
 	{need: "Signature=", re: lazyre.New(`\bSignature=([0-9a-f]{64})`)},
 	{need: "hook", re: lazyre.New(`(?:hooks\.slack(?:-gov)?\.com/\w+|discord(?:app)?\.com/api/webhooks/\d+|webhook\.office\.com/\w+|/bot/v2/hook|hooks\.zapier\.com/hooks/catch|hook\.\w+\.make\.com)/([^\s"'<>]{20,})`)},
 	{need: "/hooks/", re: lazyre.New(`/hooks/([a-z0-9]{26})\b`), ok: hasDigit}, // Mattermost
-	{need: "key=", near: "?&", re: lazyre.New(`[?&]key=([\w-]{20,})`), ok: hasDigit},
+	{need: "key=|auth=|jwt=", near: "?&", re: lazyre.New(`[?&](?:key|auth|jwt)=([\w-]{20,})`), ok: hasDigit},
 	{need: ":A", re: lazyre.New(`(?:^|[^A-Za-z0-9]|bot)\d{5,16}:(A[\w-]{34})`)}, // Telegram
 	{need: "Q~", re: lazyre.New(edge + `([\w~.]{3}\dQ~[\w~.-]{31,34})`)},
 	{need: ".atlasv1.", re: lazyre.New(edge + `(\w{14}\.atlasv1\.[\w=-]{40,})`)},
@@ -76,7 +76,8 @@ var shapes = slices.Concat([]shape{
 	{need: "assword(|ASSWORD(|asswd(", near: `"'`, re: lazyre.New(`(?i)passw(?:or)?d\(\s*(?:["'][^"']*["']\s*,\s*)*["']([^"']+)["']`)},
 	{need: "connect(", near: `"'`, re: lazyre.New(`\bconnect\(\s*["'][^"']*["']\s*,\s*["']([^"']*["']\s*,\s*["'][^"']+)["']`)}, // MySQL and Oracle
 	{need: "comet_ml.", re: lazyre.New(`\bcomet_ml\.\w+\(\s*["'](\w{25,})`)},
-	{need: "dentified by '|DENTIFIED BY '|assword '|ASSWORD '", re: lazyre.New(`(?i)\b(?:identified by|password)\s+'([^']+)'`)}, // SQL
+	{need: "dentified |DENTIFIED |assword |ASSWORD |, SECRET '", near: "'", re: lazyre.New(`(?i)(?:\b(?:identified(?: with \S+)? by|password(?: for \S+ =)?)|(?-i:, SECRET))\s+'([^']+)'`)}, // SQL
+	{need: "DENTIFIED ", re: lazyre.New(`\bIDENTIFIED BY "?([^\s'";]+)`), ok: hasLetterAndDigit},                                                                                            // Oracle
 	{need: "-literal", re: lazyre.New(`--from-literal[\s=]+["']?[^\s=]+=([^\s"']+)`)},
 	{need: "-mask::", re: lazyre.New(`::add-mask::(\S+)`)},
 	{need: "issecret=true", re: lazyre.New(`issecret=true[^\]\n]*\](\S+)`)},
@@ -89,26 +90,30 @@ var shapes = slices.Concat([]shape{
 	{need: "assword |ASSWORD |assword\t|assphrase ", re: lazyre.New(`(?i)\bpass(?:word|phrase)(?:\s+(?:for(?: user)? \S+|is|was|has been|set|changed|reset|to))*:?\s+["']?([^\s"'<>|]{6,})`), ok: hasLetterAndDigit},
 	{need: "oken |OKEN |auth |login ", re: lazyre.New(`(?i)\b(?:token|auth|login)` + announced), ok: isAnnounced},
 	{
-		need: "PI key|pi key|PI Key|piKey |ccess key|ccess token|uth token|PI token|earer token|ecret |ogged in|ogging in", re: lazyre.New(`(?i)\b(?:(?:api|access|secret)[ -]?key|(?:api|access|auth|bearer) token|secret|logg(?:ed|ging) in [^.:;\n]*?\bkey)` + announced),
+		need: "PI key|pi key|PI Key|piKey |pikey |ccess key|ccess token|uth token|PI token|earer token|ecret |ogged in|ogging in", re: lazyre.New(`(?i)\b(?:(?:api|access|secret)[ -]?key|(?:api|access|auth|bearer) token|secret|logg(?:ed|ging) in [^.:;\n]*?\bkey)` + announced),
 		ok: func(s string) bool { return isIssued(s) || isRun(s) && hasLetterAndDigit(s) },
 	},
-	{need: "str", near: "=", named: true, re: lazyre.New(`\b(\w+): [\w.|\[\] ]*\b(?:str|SecretStr)\b[\w.|\[\] ]*=\s*\\*["']([^"'\\]+)`)}, // a parameter with its type
+	{need: "str|String", near: "=", named: true, re: lazyre.New(`\b(\w+): [\w.|\[\] ]*\b(?:str|[sS]tring|SecretStr)\b[\w.|\[\] ]*=\s*\\*["']([^"'\\]+)`)}, // a parameter with its type
 	{need: "process ", re: lazyre.New(`\bprocess \d+ \(([^\s()]{15})\)`), ok: isCut},
 	{need: "SHA", re: lazyre.New(`\{S?SHA\d*\}([A-Za-z0-9+/]{20,}={0,2})`)}, // Apache's .htpasswd, LDAP
-	{need: "密|令牌|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|访问令牌|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
+	{need: "密|令牌|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
+	{need: "令牌", re: lazyre.New(`令牌\s*[:：=是为]\s*["']?([^\s"'，。]{8,})`), ok: hasLetterAndDigit},
 	{need: "wd={|WD={|assword={|ASSWORD={", re: lazyre.New(`(?i)\b(?:pwd|password)=\{([^{}\s]+)\}`), ok: hasLetterAndDigit},                                                                                        // ODBC
 	{need: "<string>|<td>|key=\"|name=\"", near: "<", named: true, re: lazyre.New(`(?:<(?:key|t[dh])>|\b(?:key|name)=\\*")([\w.-]+)(?:</\w+>\s*<\w+>|\\*">)([^<]+)</`)},                                            // a property list, a table, Java's properties
 	{need: "name=\"", near: "\n\\", named: true, re: lazyre.New(`\bname="([\w.-]+)"(?:\s|\\+[rn])+([^\s"\\]{4,})`)},                                                                                                // a form
 	{need: "_KEY |_TOKEN |-Key |_key |_token |_KEY,|_TOKEN,|_KEY;|_TOKEN;", named: true, ok: isIssued, re: lazyre.New(`([\w-]+[_-](?:KEY|TOKEN|[Kk]ey|token))[ ,;]["']?([^\s"'=:|,;()<>]{20,})`)},                  // a column, a line of CSV
-	{need: "***", re: lazyre.New(`\*\*\*(?:(?:::\w+)?[:,]|\\*["'], ?\\*["'])([^\s"',:@\\()]{16,})`), ok: isIssuedOrBase64},                                                                                         // the secret behind its id
+	{need: "***", re: lazyre.New(`\*\*\*(?:(?:::\w+)?[:, ]|\\*["'], ?\\*["'])([^\s"',:@\\()]{16,})`), ok: isIssuedOrBase64},                                                                                        // the secret behind its id
+	{need: "***\\\" ->|***\" ->", re: lazyre.New(`\*\*\*\\*" -> \\*"([^"\\]+)`)},                                                                                                                                   // Terraform's plan
+	{need: "***", re: lazyre.New(`(?:\*\*\*[\w.-]{0,7}[\s\\n]+){2}([^\s*\\"'$]{8,})`), ok: isRandom},                                                                                                               // the next part of a wrapped one
+	{need: "***", re: lazyre.New(`\*\*\*[_.-]+([\w-]{8,})`), ok: isLeft},                                                                                                                                           // the end of one
 	{need: "PI key|pi key|PI Key|ccess key|ccess Key|ccess token|our token", near: ":", re: lazyre.New(`(?i)\b(?:(?:api|access) key|(?:access|your) token)\b[^:\n]{0,80}: ["']?([^\s"'()<>]{20,})`), ok: isIssued}, // a prompt
 	{need: "[-|, -", near: "]", named: true, re: lazyre.New(`[\[,] ?(--?[\w-]+), ([^\s"',\]]+)`)},                                                                                                                  // a list without quotes
-	{need: "KEY  |TOKEN  |PASSWORD  |SECRET  |key  |token  |password  |secret  ", named: true, ok: hasLetterAndDigit, re: lazyre.New(`([\w.-]+) {2,}([^\s"'=:|]{8,})`)},                                            // a table without rules
+	{need: "KEY  |TOKEN  |PASSWORD  |SECRET  |key  |token  |password  |secret  ", named: true, ok: isMixed, re: lazyre.New(`([\w.-]+) {2,}([^\s"'=:|]{8,})`)},                                                      // a table without rules
 	{need: "cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle", re: lazyre.New(`([\w+/=-]*(?:cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle)[\w+/=-]*)`)},                                                                     // private_key in Base64, at each offset
 	{need: "value=|value:|Value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?[Vv]alue["']?\s*[=:>]\s*\\*["']?([^\s"',}<]+)`)},
 	{need: "value=|value:|value\"|value'", named: true, swapped: true, re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?(?:name|key)["']?\s*[=:]\s*["']([\w.-]+)`)},
 	{need: `['|["|[b|[\`, named: true, ok: hasLetterAndDigit, re: lazyre.New(`\[b?\\*["']([\w-]+)\\*["'], ?b?\\*["']([^"'\\]{8,})\\*["']\]`)}, // a header
-	{need: " set |set -|setx |setenv |modify ", named: true, re: lazyre.New(`\b(?:set|setx|setenv|modify)\b[^|;&\n]*?\s(\w[\w.-]*(?i:key|token|secret|pass|password))\s+(?:--body[ =]|-b)?["']?([^\s=|"'\\-][^\s=|"'\\]*)(?:[\s"'\\]|$)`)},
+	{need: " set |set -|set_header |setx |setenv |modify ", named: true, re: lazyre.New(`\b(?:set|proxy_set_header|setx|setenv|modify)\b[^|;&\n]*?\s(?://\S*:)?(\w[\w.-]*(?i:key|token|secret|pass|password))\s+(?:--body[ =]|-b)?["']?([^\s=|"'\\$-][^\s=|"'\\]*)(?:[\s"'\\]|$)`)},
 	{need: "To-SecureString", re: lazyre.New(`ConvertTo-SecureString\W+(?:String\W+)?([^\s"']+)`)},
 	{need: "ENV ", named: true, re: lazyre.New(`\bENV\s+(\w+)\s+(\S+)`)},
 }, options(
@@ -119,11 +124,14 @@ var shapes = slices.Concat([]shape{
 	"-b", "curl", "--pass", "curl redis-cli", "-u", "curl", "--user", "curl etcdctl", "-U", "curl smbclient", "--proxy-user", "curl", "-A", `snmp\w+`, "-X", `snmp\w+`, "-c", `snmp\w+`, "-t", "doctl glab influx", "--value", "keyvault put-parameter",
 ))
 
+// claims are the first bytes of a part of a JSON Web Token in Base64, behind those of {": the names of RFC 7519 and of RFC 7515.
+const claims = `hbGci|0eXAi|raWQi|pc3Mi|zdWIi|hdWQi|leHAi|uYmYi|pYXQi|qdGki`
+
 // announced matches a credential behind the word of a sentence that names it, up to the end of a word.
 const announced = "[\"'`*”’]*(?:\\s+(?:is|was|has been|set|changed|to|provided|found|value))*:?\\s+[(\"'`]*([^\\s\"'`<>|\\\\.,;:()]{8,})(?:\\.?[\\s\"'`\\\\,;:!?)>]|\\.?$)"
 
 // fromInput are programs, and options of programs, that read a password from standard input.
-const fromInput = `(?:\bsudo\b[^|\n]*\s-\w*S\b|--password-stdin|passwd\s+--stdin|--with-token|--passphrase-fd|\b(?:chpasswd|kinit|wandb login|ssh-add|su|password_stdin|gcloud secrets|cryptsetup|vncpasswd|openconnect)\b)`
+const fromInput = `(?:\bsudo\b[^|\n]*\s-\w*S\b|--password-stdin|passwd\s+(?:\S+\s+)?--stdin|--with-token|--passphrase-fd|\b(?:chpasswd|kinit|wandb login|ssh-add|su|password_stdin|gcloud secrets|cryptsetup|vncpasswd|openconnect)\b)`
 
 // options returns shapes for a flag and the programs whose credential it takes, attached, behind a colon or as the next argument. A
 // short number is a port.
@@ -423,6 +431,14 @@ type shape struct {
 func isIssuedOrBase64(s string) bool {
 	return isIssued(s) || len(s) >= minParts && isDrawn(strings.NewReplacer("+", "", "/", "", "=", "").Replace(s), 45)
 }
+
+func isRandomOrIssued(s string) bool { return isRandom(s) || isIssued(s) }
+
+// isMixed accepts a password without digits too.
+func isMixed(s string) bool { return hasLetterAndDigit(s) || len(s) >= 16 && isDrawn(s, 30) }
+
+// isLeft reports whether what follows a mask belongs to the credential.
+func isLeft(s string) bool { return isDrawn64(s, 1, 30) }
 
 func hasDigit(s string) bool { return strings.ContainsAny(s, digits) }
 
