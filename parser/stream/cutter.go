@@ -41,6 +41,8 @@ type cutter struct {
 	base    int64 // offset of buf[0] in the input
 	from    int   // where the next window begins
 	holes   bool  // text was left out: offsets are those of the text
+	args    bool  // the line is a command line of /proc
+	first   byte  // of the word since the last NUL, 0 if there is none yet, a blank if it is no word
 	hits    []literal.Hit
 }
 
@@ -81,24 +83,41 @@ func (c *cutter) cut(n int) (w window, ok bool) {
 }
 
 // fill takes the holes out of new text and returns how much is left. A file has holes where its writer went on at its offset after
-// it was truncated, where a network file system lost a block, and where power failed.
+// it was truncated, where a network file system lost a block, and where power failed. In the command lines of /proc, NULs separate
+// the arguments (proc(5)): the first NUL behind a word that begins with a hyphen, and those after it on the line, become blanks.
 func (c *cutter) fill(text []byte) int {
-	hole := bytes.IndexByte(text, 0)
-	if hole < 0 {
-		return len(text)
-	}
-	c.holes = true
-	kept := hole
-	for rest := text[hole:]; len(rest) > 0; {
-		rest = bytes.TrimLeft(rest, "\x00")
+	kept := 0
+	for rest := text; ; {
 		n := bytes.IndexByte(rest, 0)
+		c.holes = c.holes || n >= 0
 		if n < 0 {
 			n = len(rest)
 		}
 		kept += copy(text[kept:], rest[:n])
-		rest = rest[n:]
+		c.follow(text[kept-n : kept])
+		if n == len(rest) {
+			return kept
+		}
+		rest = bytes.TrimLeft(rest[n:], "\x00")
+		if c.args = c.args || c.first == '-'; c.args && c.first != 0 {
+			text[kept] = ' '
+			kept++
+		}
+		c.first = 0
 	}
-	return kept
+}
+
+// follow notes how the word goes on that [cutter.fill] reads.
+func (c *cutter) follow(text []byte) {
+	if line := bytes.LastIndexByte(text, '\n'); line >= 0 {
+		text, c.first, c.args = text[line+1:], 0, false
+	}
+	if len(text) > 0 && c.first == 0 {
+		c.first = text[0]
+	}
+	if bytes.IndexByte(text, ' ') >= 0 {
+		c.first = ' '
+	}
 }
 
 func (c *cutter) rest() window {

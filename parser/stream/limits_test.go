@@ -43,3 +43,18 @@ func TestLimitsOfLinesThatNobodyChecked(t *testing.T) {
 		assert.Panics(t, func() { LineLimit(n) }, n)
 	}
 }
+
+func TestNULsBehindAFlagEndArguments(t *testing.T) {
+	t.Parallel()
+	const text = "a\x00b -c\x00d\npy\x00t.py\x00--key\x00v w\x00\x00-n\nx\x00y\n"
+	for cut := range len(text) {
+		var c cutter
+		var got string
+		for _, part := range []string{text[:cut], text[cut:]} {
+			b := []byte(part)
+			got += string(b[:c.fill(b)])
+		}
+		assert.Equal(t, "ab -cd\npyt.py--key v w -n\nxy\n", got, cut)
+		assert.True(t, c.holes)
+	}
+}
