@@ -36,12 +36,13 @@ type Context struct {
 	given    *memory.Model                  // the user's, which replaces the run's; nil if there is none
 }
 
-// asOf returns the run with its settings at the failure: a later attempt in the same log may print others.
+// asOf returns the run with its settings at the failure: a later attempt in the same log may print others, and so may another program
+// whose log lies beside it.
 func asOf(run *classifier.Run, root *classifier.Root) *classifier.Run {
 	before := func(at parser.Position) bool { return at.Source == root.At.Source && at.Line < root.At.Line }
 	var then map[string]classifier.Value
 	for key, v := range run.Config {
-		if v.At.Source != root.At.Source || before(v.At) {
+		if before(v.At) {
 			continue
 		}
 		for i := len(v.Earlier) - 1; i >= 0; i-- {

@@ -117,6 +117,11 @@ func TestAnEarlierAttemptIsAdvisedByItsOwnSettings(t *testing.T) {
 	assert.Equal(t, "4096", asOf(r, root).Config["--max-tokens-per-gpu"].Value)
 	root.At = parser.Position{Source: "b.log", Line: 90}
 	assert.Equal(t, "4096", asOf(r, root).Config["--max-tokens-per-gpu"].Value, "lines of several files have no order")
+	v := r.Config["--max-tokens-per-gpu"]
+	v.At.Source = "another-program.log"
+	r.Config["--max-tokens-per-gpu"] = v
+	root.At = at(180)
+	assert.Equal(t, "8192", asOf(r, root).Config["--max-tokens-per-gpu"].Value, "what the failing file prints is its program's")
 }
 
 func TestAFixThatTheListRulesOutIsNotProposed(t *testing.T) {
