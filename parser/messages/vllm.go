@@ -72,12 +72,12 @@ func vllmSizing() []pattern.Pattern {
 			NoMatch: []string{"max_num_seqs (512) is larger than max_num_batched_tokens (256)"},
 		},
 		{
-			// 0.8.4 and 0.8.5 lose the estimate and leave two blanks in its place.
+			// GB is 2^30, in 0.7.0 to 0.8.3. 0.8.4 and 0.8.5 lose the estimate and leave two blanks in its place.
 			Name:     "vllm.kv_needed",
 			Literals: []string{"serve at least one request with the model"},
 			Expr: `serve at least one request with the model[s']{1,3} max seq len \((?<tokens>\d+)\)` +
-				`(?:,? ?\(?(?<requested_sz>\d+(?:\.\d+)? ?GiB)(?: KV cache is needed, which is larger than the available ` +
-				`KV cache memory \((?<available_sz>-?\d+(?:\.\d+)? ?GiB)\)` +
+				`(?:,? ?\(?(?<requested_sz>\d+(?:\.\d+)? ?Gi?B)(?: KV cache is needed, which is larger than the available ` +
+				`KV cache memory \((?<available_sz>-?\d+(?:\.\d+)? ?Gi?B)\)` +
 				`(?:[^\n]{0,80}?estimated maximum model length is (?<tokens_available>\d+))?)?)?`,
 			Kind: parser.KVCache, Role: parser.Evidence, Phase: "init",
 			Source: "vLLM V1 since 0.7, v1/core/kv_cache_utils.py",
@@ -95,6 +95,10 @@ func vllmSizing() []pattern.Pattern {
 				{
 					Line: "To serve at least one request with the models's max seq len (8192), (1.0 GiB KV cache is needed, which is larger than the available KV cache memory (-0.5 GiB)",
 					Want: parser.Fields{"tokens": "8192", "requested": "1073741824", "available": "-536870912"},
+				},
+				{
+					Line: "ValueError: To serve at least one request with the models's max seq len (65536), (3.00 GB KV cache is needed, which is larger than the available KV cache memory (1.50 GB). Try",
+					Want: parser.Fields{"tokens": "65536", "requested": "3221225472", "available": "1610612736"},
 				},
 				{
 					Line: "ValueError: To serve at least one request with the model's max seq len (65536), (2.50 GiB KV cach",
