@@ -340,6 +340,8 @@ func engineUntouched(q *question) string {
 		return ctx.holds("nothing_for_cache").why // srt/model_executor/model_runner.py divides what is left by the bytes of a token
 	case pullsOne([]string{"engine-chunk", "engine-seqs"}, topic, changes) && takesMemory(ctx):
 		return "it failed while memory was taken as planned, before a step"
+	case topic != "engine-share-up" && countedAgainst(ctx) > 0:
+		return "another process's memory counts against the share: a larger one makes up for it"
 	case topic == "engine-tp" && shareStays(ctx):
 		return "the engine fills its share of each GPU: its cache takes what smaller weights leave"
 	case topic == "engine-prefill-chunk" && chunkTooSmall(ctx, changes):

@@ -96,6 +96,8 @@ func others(ctx *Context, _ string) verdict {
 	switch {
 	case ctx.is("less_than_desired"):
 		return ctx.holds("less_than_desired")
+	case countedAgainst(ctx) > 0:
+		return verdict{yes, fmt.Sprintf("%s of the card are another process's, which vLLM 0.6.4 counts against its share", classifier.GiB(countedAgainst(ctx)))}
 	case cause.ListedHolder(holder) != "":
 		return verdict{yes, cause.ListedHolder(holder)}
 	case r.OtherProcesses == nil && r.ProcessBytes != nil && r.Total != nil && r.Free != nil:
@@ -117,6 +119,19 @@ func others(ctx *Context, _ string) verdict {
 		why += fmt.Sprintf(", and %s was missing", classifier.GiB(short))
 	}
 	return verdict{truthOf(o > context && (!ok || o >= short)), why}
+}
+
+// countedAgainst returns what other processes hold of the card of a vLLM that found no room for its cache, or 0: 0.6.4 prints, and takes
+// out of its share, all that is in use outside of its own PyTorch (worker/worker.py, determine_num_available_blocks). Since 0.6.5 its
+// own use alone counts.
+func countedAgainst(ctx *Context) int64 {
+	const own = 4 << 30 // of CUDA's contexts, NCCL and other libraries
+	g, ok := memory.Reading(ctx.run, ctx.incident, "vllm.kv_available")
+	n, read := g.Fields.Int("non_torch")
+	if !ok || !read || n < own || !ctx.is("kv_sizing") {
+		return 0
+	}
+	return n
 }
 
 // coTenant is others with an expected neighbor: a framework that puts trainer and engine on one card.

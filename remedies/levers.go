@@ -300,6 +300,7 @@ var attacksThere = []attack{
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
 	{"engine_activation", "flash_attn=0", scoresFirst},
 	{"engine_share_too_small", "kv_runtime", []string{"engine-seqs", "engine-chunk", "share-up", "kv-dtype", "engine-tp", "engine-length"}},
+	{"engine_share_too_small", "others", []string{"share-up", "others"}},
 	{"engine_share_too_small", "pattern:sglang.weights_leave_nothing", []string{"share-up", "engine-tp", "engine-quantization"}},
 	{"engine_share_too_small", "pattern:vllm.mamba_blocks", []string{"engine-seqs", "share-up", "engine-tp", "eager", "engine-quantization"}},
 	{"engine_activation", "framework:triton", []string{"engine-arena", "micro-batch", "engine-instances", "engine-seqs", "share-down"}},

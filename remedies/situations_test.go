@@ -307,6 +307,11 @@ func situations() []situation {
 			run:    gauged(vllm("gpu_memory_utilization", "0.9"), reading("vllm.kv_available", map[string]float64{"available": -.48})), in: late(cache(noBlocks)),
 			right: []string{"gpu_memory_utilization = 0.95"}, wrong: shrink,
 		},
+		{
+			thread: hub + "vllm-project/vllm/issues/10533",
+			run:    gauged(vllm("gpu_memory_utilization", "0.2"), reading("vllm.kv_available", map[string]float64{"total": 79, "non_torch": 58, "available": -53})), in: late(cache(noBlocks)),
+			right: grow, wrong: append(shrink, "tensor_parallel_size up", "max_num_seqs down"),
+		},
 		{thread: hub + "BatsResearch/bonito/issues/22", run: vllm("gpu_memory_utilization", "0.9", "enforce_eager", "False"), in: cache(noBlocks), right: []string{"enforce_eager = True"}, wrong: shrink},
 		{thread: hub + "vllm-project/vllm/issues/3345", run: vllm("gpu_memory_utilization", "0.15", "max_model_len", "2046"), in: cache(noBlocks), right: grow, wrong: shrink},
 		// vLLM, the card at the start

@@ -95,6 +95,7 @@ func causeInput(ctx *Context) *cause.Input {
 	out.NodeRAM = nodeRAM(ctx)
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)
+	out.CountedAgainst = countedAgainst(ctx)
 	out.CacheBlocks, _ = parseInt(readField(ctx, "blocks", "vllm.mamba_blocks"))
 	out.PlannedSequences, _ = parseInt(readField(ctx, "count", "vllm.mamba_blocks"))
 	return out

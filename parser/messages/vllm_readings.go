@@ -14,12 +14,12 @@ func vllmGauges() []pattern.Pattern {
 			Name:     "vllm.kv_available",
 			Literals: []string{"Available KV cache memory: ", "Memory profiling results: total_gpu_memory="},
 			Expr: `Available KV cache memory: (?<available_sz>-?\d+(?:\.\d+)? ?Gi?B)` +
-				`|profiling results: total_gpu_memory=(?<total_sz>\d{1,4}\.\d\dGiB) .{1,200} kv_cache_size=(?<available_sz>-?\d{1,4}\.\d\dGiB)`,
+				`|profiling results: total_gpu_memory=(?<total_sz>\d{1,4}\.\d\dGiB) .{1,200} non_torch_memory=(?<non_torch_sz>\d{1,4}\.\d\dGiB) kv_cache_size=(?<available_sz>-?\d{1,4}\.\d\dGiB)`,
 			Gauge: true, Source: src + "; 0.6.4, worker/worker.py: all figures in one line",
 			Match: []pattern.Sample{
 				{
 					Line: "Memory profiling results: total_gpu_memory=24.00GiB initial_memory_usage=12.74GiB peak_torch_memory=2.38GiB memory_usage_post_profile=12.91GiB non_torch_memory=11.97GiB kv_cache_size=-7.25GiB gpu_memory_utilization=0.30",
-					Want: parser.Fields{"total": "25769803776", "available": "-7784628224"},
+					Want: parser.Fields{"total": "25769803776", "non_torch": "12852689633", "available": "-7784628224"},
 				},
 				{Line: "Available KV cache memory: 11.25 GiB", Want: parser.Fields{"available": "12079595520"}},
 				{Line: "Available KV cache memory: -0.5 GiB", Want: parser.Fields{"available": "-536870912"}},

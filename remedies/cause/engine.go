@@ -41,6 +41,9 @@ var engines = []hypothesis{
 				if in.Requested != nil && contextCache(in) != "" {
 					return "the KV cache for the whole context takes " + gib(in.Requested), in.Requested
 				}
+				if in.CountedAgainst > 0 {
+					return in.share() + " leaves no room for the KV cache: this vLLM also counts the " + classifier.GiB(in.CountedAgainst) + " that other processes hold on the GPU", &in.CountedAgainst
+				}
 				return in.share() + " leaves no room for the KV cache", nil
 			}
 			if slices.Contains(wholeCard, in.Application) {
