@@ -64,6 +64,7 @@ var levers = []lever{
 	{id: "sub-group", keys: []string{"sub_group_size"}, way: "down", trains: true},
 	{id: "fit", topics: []string{"engine-fit"}, costs: "slower: what is not on the card is computed by the CPU"},
 	{id: "experts", topics: []string{"engine-experts"}},
+	{id: "projector", topics: []string{"projector"}, costs: "slower: the CPU encodes the images"},
 	{id: "mmap", topics: []string{"engine-mmap"}},
 	{id: "layers", topics: []string{"engine-layers"}},
 	{id: "dtype", topics: []string{"dtype", "cast", "compute-type"}, keys: []string{"torch_dtype", "dtype", "pure_bf16", "=half"}},
@@ -320,6 +321,7 @@ var attacksThere = []attack{
 	{"engine_share_too_small", "framework:llamacpp", []string{"engine-length", "kv-dtype", "layers", "fit"}},
 	{"engine_share_too_small", "framework:ollama", []string{"engine-length", "kv-dtype", "layers", "engine-quantization"}},
 	{"engine_activation", "draft", []string{"engine-chunk", "draft-device", "draft", "engine-length", "layers"}},
+	{"engine_activation", "picture", []string{"vram-margin", "engine-multimodal", "projector", "layers"}}, // what the cache gives up, llama.cpp fits with layers
 	{"engine_activation", "whole_context", append([]string{"engine-length"}, contextToo...)},
 	{"engine_activation", "framework:llamacpp", contextToo},
 	{"engine_activation", "OLLAMA_NUM_PARALLEL>1", []string{"engine-multimodal", "engine-seqs", "layers", "engine-chunk", "attention", "engine-length", "kv-dtype"}}, // each has a context of its own

@@ -45,6 +45,7 @@ func TestAnEnginesStepHasItsTokens(t *testing.T) {
 		"a setting that is off":             {[]func(*Input){setting("chunked_prefill_size", "-1")}, step},
 		"a prefill batch":                   {[]func(*Input){printed, setting("chunked_prefill_size", "16384"), stack("model_runner.py forward_extend")}, step + ": the last prefill batch had 8,192 tokens"},
 		"a prefill batch before a decoding": {[]func(*Input){printed, stack("model_runner.py forward_decode")}, step},
+		"a projector":                       {[]func(*Input){func(in *Input) { in.Picture = true }}, "the image encoder's working memory does not fit beside the model"},
 		"a picture":                         {[]func(*Input){setting("max_num_batched_tokens", "8192"), stack("visual.py forward")}, "the vision tower's activations do not fit"},
 	} {
 		assert.Equal(t, c.want, failure("gpu", "rollout", c.change...).stepPart(), name)

@@ -361,6 +361,8 @@ func (in *Input) stepPart() string {
 		return "what the model of speech needs to decode does not fit" + in.decoded()
 	case in.RequestRows:
 		return "the table of the requests' tokens does not fit: a row of the longest context for each request that may run"
+	case in.Picture:
+		return "the image encoder's working memory does not fit beside the model"
 	case in.MakesDecoder:
 		return "the decoder's buffers do not fit: several rows of the longest sequence for each request that may run (max_batch_size)"
 	case in.Draft:
