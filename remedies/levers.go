@@ -45,7 +45,7 @@ var levers = []lever{
 	{id: "layer-offload", topics: []string{"layer-offload"}, costs: "much slower: each layer is copied to the card when it is used"},
 	{id: "fewer-pictures", topics: []string{"fewer-pictures"}, costs: "fewer or smaller pictures at a time"},
 	{id: "tiles", topics: []string{"tiles"}, costs: "seams may show between tiles"},
-	{id: "vram-margin", keys: []string{"reserve_vram", "fit_target"}, costs: "less of the weights stays on the card"},
+	{id: "vram-margin", keys: []string{"reserve_vram", "fit_target", "gpu_overhead"}, costs: "less of the weights stays on the card"},
 	{id: "param-offload", topics: []string{"param-offload"}, keys: []string{"offload_param", "param_offload", "offload_policy", "ref_offload"}, way: "set", costs: "host memory for the weights, and time to copy them"},
 	{id: "small-optimizer", topics: []string{"small-optimizer", "optimizer-in-backward"}, keys: []string{"optim", "precision_aware_optimizer", "optimizer_type"}, costs: "less precise optimizer states", trains: true},
 	{id: "shard", topics: []string{"zero-stage"}, keys: []string{"zero_stage", "deepspeed_stage", "deepspeed_zpg", "=deepspeed", "use_distributed_optimizer", "fsdp_size", "transformer_layer_cls", "wrap_policy"}, costs: "more communication", trains: true},
@@ -297,7 +297,7 @@ var attacksThere = []attack{
 	{"wrong_dtype", "ctranslate2", []string{"dtype", "smaller-model", "beams"}},
 	{"attention_scores", "one_segment", []string{"beams", "smaller-model"}},
 	{"logits", "one_segment", []string{"beams", "smaller-model"}},
-	{"engine_activation", "framework:ollama", []string{"engine-seqs", "engine-multimodal", "layers", "engine-chunk", "attention", "engine-length", "vram-margin", "kv-dtype"}}, // its estimate of the buffers was too low
+	{"engine_activation", "framework:ollama", []string{"engine-seqs", "engine-multimodal", "vram-margin", "layers", "engine-chunk", "attention", "engine-length", "kv-dtype"}}, // its estimate of the buffers was too low
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
 	{"engine_activation", "flash_attn=0", scoresFirst},
 	{"engine_share_too_small", "kv_runtime", []string{"engine-seqs", "engine-chunk", "share-up", "kv-dtype", "engine-tp", "engine-length"}},
