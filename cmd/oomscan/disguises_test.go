@@ -3,167 +3,30 @@ package main
 import (
 	"bytes"
 	"encoding/base64"
+	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"html"
 	"mime/quotedprintable"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf16"
 	"unicode/utf8"
-)
-
-// Logs on which a disguise destroys a part of the answer: whose lines have the number of a task, before which other numbers and blanks
-// stand, too; whose progress bars end their states as lines then end; any log in which too few rows may be full to tell their width; and
-// those of an engine that counts its own ranks, which are not the job's in an actor of Ray, or of a container, which is in none.
-var (
-	numbered    = regexp.MustCompile(`(?m)^ *\d+: `)
-	bars        = regexp.MustCompile(`\r[^\n]`)
-	fewFullRows = regexp.MustCompile(``)
-	notRays     = regexp.MustCompile(`\bTP\d|_TP\d|(?m)-1 +(?:\x1b\[0m)?\|`)
 )
 
 // disguise is a way in which a log may be kept.
 type disguise struct {
 	name string
 	wrap func(log []byte) []byte
-	// destroys finds the logs on which a part of the answer may be lost. What is left must not be wrong.
-	destroys *regexp.Regexp
-	// rank is what a prefix that names a process says of its rank, or what is known of the rank once the process is.
-	rank string
-}
-
-// collected is when the first line of a log was collected.
-var collected = time.Date(2026, 3, 1, 9, 0, 0, 0, time.UTC)
-
-// rowsOf are the lines of a log.
-func rowsOf(log []byte) []string {
-	return strings.Split(strings.TrimSuffix(string(log), "\n"), "\n")
-}
-
-// lines changes every line of a log.
-func lines(change func(i int, line string) string) func([]byte) []byte {
-	return func(log []byte) []byte {
-		var b bytes.Buffer
-		for i, line := range rowsOf(log) {
-			b.WriteString(change(i, line) + "\n")
-		}
-		return b.Bytes()
-	}
-}
-
-// before puts a text before every line.
-func before(text string) func([]byte) []byte {
-	return lines(func(_ int, line string) string { return text + line })
-}
-
-// behindTask puts a text before every line, behind the label of srun.
-func behindTask(text string) func([]byte) []byte {
-	return lines(func(_ int, line string) string {
-		return numbered.FindString(line) + text + numbered.ReplaceAllString(line, "")
-	})
-}
-
-// records makes every line a record by a form with %s for the line in JSON, %l for itself, %y for it in YAML, and %t, %e, %m, %n for its
-// time: as text, and in seconds, milliseconds and nanoseconds since 1970.
-func records(form string) func([]byte) []byte {
-	return lines(func(i int, line string) string {
-		at := collected.Add(time.Duration(i) * time.Millisecond)
-		return strings.NewReplacer("%s", quoted(line), "%l", line, "%y", "'"+strings.ReplaceAll(line, "'", "''")+"'", "%t", at.Format(time.RFC3339Nano), "%e", fmt.Sprintf("%.3f", float64(at.UnixMilli())/1e3),
-			"%m", fmt.Sprint(at.UnixMilli()), "%n", fmt.Sprint(at.UnixNano())).Replace(form)
-	})
-}
-
-// stamped is a line with its time, which runs on from line to line, in a clock that is behind.
-func stamped(line string, i int, behind time.Duration) string {
-	return collected.Add(time.Duration(i)*time.Millisecond-behind).Format(time.RFC3339Nano) + " " + line
-}
-
-// newestFirst turns a log around whose lines have their times.
-func newestFirst(form func(line string, i int) string) func([]byte) []byte {
-	return func(log []byte) []byte {
-		rows := rowsOf(log)
-		for i, row := range rows {
-			rows[i] = form(row, i)
-		}
-		slices.Reverse(rows)
-		return []byte(strings.Join(rows, "\n") + "\n")
-	}
-}
-
-// pythons writes a text as Python shows it between single quotes.
-var pythons = strings.NewReplacer(`\`, `\\`, "'", `\'`, "\n", `\n`, "\t", `\t`, "\r", `\r`, "\x1b", `\x1b`, "\x00", `\x00`)
-
-// markdownSigns are what editors and converters put a backslash before.
-var markdownSigns = regexp.MustCompile(`[\[\]*_<>]`)
-
-// fullStamp is a time in a program's own line.
-var fullStamp = regexp.MustCompile(`20\d\d-\d\d-\d\d[T ]\d\d:\d\d:\d\d`)
-
-// setBack changes every line of a log by a clock that is set back by two hours in the midst of the failure.
-func setBack(change func(line string, i int, back time.Duration) string) func([]byte) []byte {
-	return func(log []byte) []byte {
-		at := bytes.Count(log[:failureAt(log)], []byte{'\n'}) + 2
-		return lines(func(i int, line string) string {
-			if i < at {
-				return change(line, i, 0)
-			}
-			return change(line, i, 2*time.Hour)
-		})(log)
-	}
-}
-
-func quoted(text string) string {
-	var b bytes.Buffer
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	_ = e.Encode(text)
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-// cut splits a text into pieces of so many characters.
-func cut(line string, width int) (pieces []string) {
-	for utf8.RuneCountInString(line) > width {
-		n := 0
-		for range width {
-			_, size := utf8.DecodeRuneInString(line[n:])
-			n += size
-		}
-		pieces, line = append(pieces, line[:n]), line[n:]
-	}
-	return append(pieces, line)
-}
-
-// pieces splits every line at a width and writes each piece by a form, whether it is the last one or not.
-func pieces(width int, form func(piece string, last bool) string) func([]byte) []byte {
-	return lines(func(_ int, line string) string {
-		parts := cut(line, width)
-		for i := range parts {
-			parts[i] = form(parts[i], i == len(parts)-1)
-		}
-		return strings.Join(parts, "\n")
-	})
-}
-
-// holes puts blocks of NULs into a log, at the beginning of a line or wherever they fall.
-func holes(size int, places ...float64) func([]byte) []byte {
-	return func(log []byte) []byte {
-		var b []byte
-		at := 0
-		for _, p := range places {
-			to := int(float64(len(log)) * p)
-			b = append(append(b, log[at:to]...), make([]byte, size)...)
-			at = to
-		}
-		return append(b, log[at:]...)
-	}
+	// rank is what a prefix says of the rank of its process, known what is known of it once the process is, where the log itself does not tell.
+	rank, known string
+	// destroys says which text is lost.
+	destroys string
 }
 
 var disguises = []disguise{
-	{name: "bare", wrap: func(log []byte) []byte { return log }},
+	{name: "bare", wrap: bare},
 	// Records.
 	{name: "docker", wrap: lines(func(i int, line string) string {
 		return fmt.Sprintf(`{"log":%s,"stream":"stderr","time":"%s"}`, quoted(line+"\n"), collected.Add(time.Duration(i)*time.Millisecond).Format(time.RFC3339Nano))
@@ -196,14 +59,8 @@ var disguises = []disguise{
 	{name: "CloudWatch", wrap: records(`{"timestamp":%m,"message":%s,"ingestionTime":%m}`)},
 	{name: "Elasticsearch", wrap: records(`{"_index":"logs","_id":"x1","_source":{"@timestamp":"%t","message":%s,"agent":{"name":"fb"}}}`)},
 	{name: "logger", wrap: records(`{"asctime":"%t","levelname":"INFO","message":%s}`)},
-	{name: "pretty records in a list", wrap: func(log []byte) []byte {
-		b := records("  {\n    \"insertId\": \"1a2b\",\n    \"severity\": \"ERROR\",\n    \"textPayload\": %s,\n    \"timestamp\": \"%t\"\n  },")(log)
-		return slices.Concat([]byte("[\n"), bytes.TrimSuffix(b, []byte(",\n")), []byte("\n]\n"))
-	}},
-	{name: "list of records", wrap: func(log []byte) []byte {
-		b := records(`{"timestamp":%m,"message":%s},`)(log)
-		return slices.Concat([]byte("["), bytes.TrimSuffix(b, []byte(",\n")), []byte("]\n"))
-	}},
+	{name: "pretty records in a list", wrap: list("[\n", "  {\n    \"insertId\": \"1a2b\",\n    \"severity\": \"ERROR\",\n    \"textPayload\": %s,\n    \"timestamp\": \"%t\"\n  }", ",\n", "\n]\n")},
+	{name: "list of records", wrap: list("[", `{"timestamp":%m,"message":%s}`, ",\n", "]\n")},
 	{name: "one JSON string", wrap: func(log []byte) []byte { return []byte(quoted(string(log)) + "\n") }},
 	{name: "one JSON record", wrap: func(log []byte) []byte {
 		return []byte(`{"job":"train-7","status":"FAILED","logs":` + quoted(string(log)) + "}\n")
@@ -222,10 +79,10 @@ var disguises = []disguise{
 		return b.Bytes()
 	}},
 	{name: "logfmt", wrap: records(`time="%t" level=info msg=%s`)},
-	{name: "HTML", wrap: lines(func(_ int, line string) string { return html.EscapeString(line) })},
+	{name: "HTML", wrap: escapedHTML},
 	// Prefixes.
-	{name: "grep's name", wrap: before("train.log:"), destroys: numbered},
-	{name: "grep's path", wrap: before("logs/run-7/slurm-12.err:"), destroys: numbered},
+	{name: "grep's name", wrap: before("train.log:")},
+	{name: "grep's path", wrap: before("logs/run-7/slurm-12.err:")},
 	{name: "tail's name", wrap: before("train.log: ")},
 	{name: "seconds", wrap: lines(func(i int, line string) string { return fmt.Sprintf("%d %s", collected.Unix()+int64(i/10), line) })},
 	{name: "seconds with fraction", wrap: lines(func(i int, line string) string { return fmt.Sprintf("%d.%03d %s", collected.Unix(), i, line) })},
@@ -237,7 +94,7 @@ var disguises = []disguise{
 	{name: "compose", wrap: before("trainer-1  | ")},
 	{name: "indent 4", wrap: before("    ")},
 	{name: "tab", wrap: before("\t")},
-	{name: "indent 7", wrap: before("       "), destroys: numbered},
+	{name: "indent 7", wrap: before("       ")},
 	{name: "mail quote", wrap: before("> ")},
 	{name: "mail quote of a quote", wrap: before("> > ")},
 	{name: "mail quotes together", wrap: before(">> ")},
@@ -269,7 +126,7 @@ var disguises = []disguise{
 	// Widths.
 	{name: "80 columns", wrap: pieces(80, func(piece string, _ bool) string { return piece })},
 	{name: "120 columns", wrap: pieces(120, func(piece string, _ bool) string { return piece })},
-	{name: "200 columns", wrap: pieces(200, func(piece string, _ bool) string { return piece }), destroys: fewFullRows},
+	{name: "200 columns", wrap: pieces(200, func(piece string, _ bool) string { return piece })},
 	{name: "box", wrap: func(log []byte) []byte {
 		b := lines(func(_ int, line string) string {
 			rows := inBox(line, 96)
@@ -309,12 +166,9 @@ var disguises = []disguise{
 			return `{"stream":"stderr","log":` + string(b) + `}`
 		})(log)
 	}},
-	{name: "Kibana's CSV", wrap: func(log []byte) []byte {
-		b := lines(func(_ int, line string) string {
-			return `"Mar 1, 2026 @ 09:00:00.000","gpu-7","` + strings.ReplaceAll(line, `"`, `""`) + `"`
-		})(log)
-		return slices.Concat([]byte("\"@timestamp\",\"host\",message\n"), b)
-	}},
+	{name: "Kibana's CSV", wrap: inside("\"@timestamp\",\"host\",message\n", lines(func(_ int, line string) string {
+		return `"Mar 1, 2026 @ 09:00:00.000","gpu-7","` + strings.ReplaceAll(line, `"`, `""`) + `"`
+	}), "")},
 	// More prefixes.
 	{name: "syslog 5424", wrap: before("<14>1 2026-03-01T09:00:00.000Z gpu-7 train 4242 - - ")},
 	{name: "syslog 3164", wrap: before("Mar  1 09:00:00 gpu-7 train[4242]: ")},
@@ -345,10 +199,7 @@ var disguises = []disguise{
 		return []byte("{\n  \"job\": {\"id\": 7, \"state\": \"FAILED\"},\n  \"stderr\": " + quoted(string(log)) + "\n}\n")
 	}},
 	// Records over several lines, and documents.
-	{name: "Loki's answer", wrap: func(log []byte) []byte {
-		b := records(`["%n",%s],`)(log)
-		return slices.Concat([]byte(`{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"train"},"values":[`), bytes.TrimSuffix(bytes.ReplaceAll(b, []byte("],\n"), []byte("],")), []byte{','}), []byte("]}]}}\n"))
-	}},
+	{name: "Loki's answer", wrap: list(`{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"train"},"values":[`, `["%n",%s]`, ",", "]}]}}\n")},
 	{name: "Ansible's task", wrap: func(log []byte) []byte {
 		rows, _ := json.Marshal(rowsOf(log))
 		return []byte("TASK [train] ***\nfatal: [gpu-7]: FAILED! => {\"changed\": true, \"rc\": 1, \"stderr\": " + quoted(string(log)) + ", \"stderr_lines\": " + string(rows) + "}\n")
@@ -368,13 +219,8 @@ var disguises = []disguise{
 		}
 		return b
 	}},
-	{name: "CloudWatch's query", wrap: func(log []byte) []byte {
-		b := records(`[{"field":"@timestamp","value":"%t"},{"field":"@message","value":%s},{"field":"@ptr","value":"CmEK"}],`)(log)
-		return slices.Concat([]byte(`{"results":[`), bytes.TrimSuffix(b, []byte(",\n")), []byte("],\"status\":\"Complete\"}\n"))
-	}},
-	{name: "a list of lines", wrap: func(log []byte) []byte {
-		return slices.Concat([]byte("{\n  \"job\": \"train-7\",\n  \"logs\": [\n"), bytes.TrimSuffix(records("    %s,")(log), []byte(",\n")), []byte("\n  ]\n}\n"))
-	}},
+	{name: "CloudWatch's query", wrap: list(`{"results":[`, `[{"field":"@timestamp","value":"%t"},{"field":"@message","value":%s},{"field":"@ptr","value":"CmEK"}]`, ",\n", "],\"status\":\"Complete\"}\n")},
+	{name: "a list of lines", wrap: list("{\n  \"job\": \"train-7\",\n  \"logs\": [\n", "    %s", ",\n", "\n  ]\n}\n")},
 	{name: "Tencent CLS", wrap: records(`{"Timestamp":"%t","Source":"10.1.2.3","Content":%s}`)},
 	{name: "PowerShell's error record", wrap: func(log []byte) []byte {
 		line, _, _ := strings.Cut(string(log), "\n") // the first one of the standard error
@@ -405,7 +251,7 @@ var disguises = []disguise{
 	{name: "Metaflow", wrap: before("2026-03-01 09:00:00.123 [12/start/34 (pid 4711)] ")},
 	{name: "an arrow", wrap: before("→ ")},
 	{name: "bat", wrap: lines(func(i int, line string) string { return fmt.Sprintf("%4d   │ %s", i+1, line) })},
-	{name: "indented in a document", wrap: func(log []byte) []byte { return slices.Concat([]byte("The run died:\n\n"), before("   ")(log)) }},
+	{name: "indented in a document", wrap: inside("The run died:\n\n", before("   "), "")},
 	{name: "bytes of a child", wrap: lines(func(_ int, line string) string {
 		return "b'" + pythons.Replace(line) + `\n'`
 	})},
@@ -449,22 +295,16 @@ var disguises = []disguise{
 	{name: "mpirun -output-proctable", wrap: before("[job1234,0]<stderr>: ")},
 	{name: "mpirun -tag-output", wrap: before("[1,0]<stderr>:"), rank: "rank=0"},
 	{name: "mpirun -tag-output of a task", wrap: before("[1,3]<stderr>:"), rank: "rank=3"},
-	{name: "Ray", wrap: behindTask("(Runner pid=815) "), rank: "rank=0", destroys: notRays},
-	{name: "Ray, with node", wrap: behindTask("(Runner pid=815, ip=10.0.0.7) "), rank: "rank=0", destroys: notRays},
-	{name: "Ray twice", wrap: behindTask("(TaskRunner pid=4711) (Runner pid=815) "), rank: "rank=0", destroys: notRays},
+	{name: "Ray", wrap: behindTask("(Runner pid=815) "), known: "rank=0"},
+	{name: "Ray, with node", wrap: behindTask("(Runner pid=815, ip=10.0.0.7) "), known: "rank=0"},
+	{name: "Ray twice", wrap: behindTask("(Driver pid=4711) (Runner pid=815) "), known: "rank=0"},
 	{name: "hyperlinks", wrap: before("\x1b]8;;file:///work/train.py\x1b\\train.py\x1b]8;;\x1b\\ ")},
 	{name: "a bar glued before", wrap: before("\rTraining:  12%|█▏        | 12/100 [00:31<03:48,  2.59s/it]\r")},
 	{name: "backspaces", wrap: before("-\b\\\b|\b/\b \b")},
 	{name: "tmux", wrap: lines(func(_ int, line string) string { return "\x1b[?2004l\r\x1b(B\x1b[m" + line + "\x1b[K\r" })},
-	{name: "nbconvert", wrap: func(log []byte) []byte {
-		return slices.Concat([]byte("```python\n!python train.py\n```\n\n"), before("    ")(log), []byte("\n"))
-	}},
+	{name: "nbconvert", wrap: inside("```python\n!python train.py\n```\n\n", before("    "), "\n")},
 	{name: "PowerShell's Tee-Object", wrap: func(log []byte) []byte {
-		b := []byte("\xff\xfe")
-		for _, u := range utf16.Encode([]rune(strings.ReplaceAll(string(log), "\n", "\r\n"))) {
-			b = append(b, byte(u), byte(u>>8))
-		}
-		return b
+		return append([]byte("\xff\xfe"), units(2, bytes.ReplaceAll(log, []byte("\n"), []byte("\r\n")))...)
 	}},
 	{name: "a byte order mark on every part", wrap: func(log []byte) []byte {
 		rows := bytes.SplitAfter(log, []byte("\n"))
@@ -478,24 +318,14 @@ var disguises = []disguise{
 		return []byte("Subject: died\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Transfer-Encoding: base64\r\n\r\n" + rows + "\r\n")
 	}},
 	{name: "Semaphore", wrap: records(`{"event":"cmd_output","timestamp":%m,"output":%s}`)},
-	{name: "Kaggle", wrap: func(log []byte) []byte {
-		b := records(`{"stream_name":"stderr","time":12.345678,"data":%s}` + "\n,")(log)
-		return slices.Concat([]byte("["), bytes.TrimSuffix(bytes.ReplaceAll(b, []byte("\n,\n"), []byte("\n,")), []byte("\n,")), []byte("\n]\n"))
-	}},
-	{name: "Log Analytics", wrap: func(log []byte) []byte {
-		b := records("        [\n          \"%t\",\n          %s\n        ],")(log)
-		return slices.Concat([]byte("{\n  \"tables\": [\n    {\n      \"name\": \"PrimaryResult\",\n      \"rows\": [\n"), bytes.TrimSuffix(b, []byte(",\n")), []byte("\n      ]\n    }\n  ]\n}\n"))
-	}},
+	{name: "Kaggle", wrap: list("[", `{"stream_name":"stderr","time":12.345678,"data":%s}`, "\n,", "\n]\n")},
+	{name: "Log Analytics", wrap: list("{\n  \"tables\": [\n    {\n      \"name\": \"PrimaryResult\",\n      \"rows\": [\n", "        [\n          \"%t\",\n          %s\n        ]", ",\n", "\n      ]\n    }\n  ]\n}\n")},
 	{name: "Zeppelin", wrap: func(log []byte) []byte {
 		return []byte("{\n  \"paragraphs\": [\n    {\n      \"text\": \"run()\",\n      \"results\": {\n        \"code\": \"ERROR\",\n        \"msg\": [\n          {\n            \"type\": \"TEXT\",\n            \"data\": " +
 			quoted(string(log)) + "\n          }\n        ]\n      }\n    }\n  ]\n}\n")
 	}},
 	{name: "Jenkins' concealed notes", wrap: before("\x1b[8mha:////4GmRr9yEcxWmz3Lm0Xx+AAAAlx+LCAAAAAAA/5b85aBtbiIQTGjNKU4P08vOT==\x1b[0m")},
-	{name: "a table of Insights", wrap: func(log []byte) []byte {
-		return slices.Concat([]byte("| @timestamp | @message |\n| --- | --- |\n"), lines(func(_ int, line string) string {
-			return "| 2026-03-01 09:00:00.123 | " + line + " |"
-		})(log))
-	}, destroys: numbered},
+	{name: "a table of Insights", wrap: inside("| @timestamp | @message |\n| --- | --- |\n", records("| 2026-03-01 09:00:00.123 | %l |"), "")},
 	// What viewers, pages and editors make of every line.
 	{name: "line numbers", wrap: lines(func(i int, line string) string { return fmt.Sprintf("%d: %s", i+1, line) })},
 	{name: "grep -n of one file", wrap: lines(func(i int, line string) string { return fmt.Sprintf("%d:%s", i+1, line) })},
@@ -517,25 +347,15 @@ var disguises = []disguise{
 	// Texts.
 	{name: "CR LF", wrap: lines(func(_ int, line string) string { return line + "\r" })},
 	{name: "byte order mark", wrap: func(log []byte) []byte { return append([]byte("\xef\xbb\xbf"), log...) }},
-	{name: "UTF-16", wrap: func(log []byte) []byte {
-		b := []byte("\xff\xfe")
-		for _, u := range utf16.Encode([]rune(string(log))) {
-			b = append(b, byte(u), byte(u>>8))
-		}
-		return b
-	}},
+	{name: "UTF-16", wrap: func(log []byte) []byte { return append([]byte("\xff\xfe"), units(2, log)...) }},
 	{name: "Windows-1252", wrap: before("\x93caf\xe9\x94 ")},
 	{name: "GBK", wrap: before("\xd1\xb5\xc1\xb7 ")},
 	{name: "a line in Windows-1252", wrap: beforeFailure("Speicher l\xe4uft voll \x96 100\xa0%")},
 	{name: "a line in GBK", wrap: beforeFailure("\xd1\xb5\xc1\xb7\xbf\xaa\xca\xbc\xa1\xa3")},
 	{name: "padded", wrap: lines(func(_ int, line string) string { return line + strings.Repeat(" ", max(0, 200-len(line))) })},
-	{name: "fenced", wrap: func(log []byte) []byte { return slices.Concat([]byte("My run died:\n\n```\n"), log, []byte("```\n")) }},
-	{name: "details", wrap: func(log []byte) []byte {
-		return slices.Concat([]byte("<details><summary>log</summary>\n\n```shell\n"), log, []byte("```\n\n</details>\n"))
-	}},
-	{name: "HTML, pre", wrap: func(log []byte) []byte {
-		return []byte("<html><body><pre>\n" + html.EscapeString(string(log)) + "</pre></body></html>\n")
-	}},
+	{name: "fenced", wrap: inside("My run died:\n\n```\n", bare, "```\n")},
+	{name: "details", wrap: inside("<details><summary>log</summary>\n\n```shell\n", bare, "```\n\n</details>\n")},
+	{name: "HTML, pre", wrap: inside("<html><body><pre>\n", escapedHTML, "</pre></body></html>\n")},
 	{name: "quoted-printable", wrap: func(log []byte) []byte {
 		b := bytes.NewBufferString("Subject: died\nContent-Type: text/plain; charset=utf-8\nContent-Transfer-Encoding: quoted-printable\n\n")
 		w := quotedprintable.NewWriter(b)
@@ -546,11 +366,66 @@ var disguises = []disguise{
 	{name: "blanks at which no line is broken", wrap: func(log []byte) []byte { return bytes.ReplaceAll(log, []byte(" "), []byte("\u00a0")) }},
 	{name: "carriage returns", wrap: func(log []byte) []byte {
 		return bytes.ReplaceAll(bytes.ReplaceAll(log, []byte("\r\n"), []byte{'\n'}), []byte{'\n'}, []byte{'\r'})
-	}, destroys: bars},
-	{name: "typescript", wrap: func(log []byte) []byte {
-		b := lines(func(_ int, line string) string { return line + "\r" })(log)
-		return slices.Concat([]byte("Script started on 2026-03-01 09:00:00+00:00 [TERM=\"xterm\" TTY=\"/dev/pts/0\" COLUMNS=\"200\" LINES=\"50\"]\n"), b, []byte("\nScript done on 2026-03-01 09:30:00+00:00 [COMMAND_EXIT_CODE=\"1\"]\n"))
 	}},
+	{name: "typescript", wrap: inside("Script started on 2026-03-01 09:00:00+00:00 [TERM=\"xterm\" TTY=\"/dev/pts/0\" COLUMNS=\"200\" LINES=\"50\"]\n", records("%l\r"), "\nScript done on 2026-03-01 09:30:00+00:00 [COMMAND_EXIT_CODE=\"1\"]\n")},
+	// Collectors, pipelines and terminals of which a line, a record or a screen is more than one of those above.
+	{name: "OpenTelemetry's file exporter", wrap: each(40, list(`{"resourceLogs":[{"resource":{"attributes":[{"key":"host.name","value":{"stringValue":"gpu-7"}}]},"scopeLogs":[{"scope":{"name":"filelog"},"logRecords":[`,
+		`{"timeUnixNano":"%n","observedTimeUnixNano":"%n","body":{"stringValue":%s},"attributes":[{"key":"log.file.name","value":{"stringValue":"train.log"}}],"traceId":"","spanId":""}`, ",", "]}]}]}\n"))},
+	{name: "OpenTelemetry's debug exporter", wrap: each(40, list("2026-03-01T09:00:00.123Z\tinfo\tResourceLog #0\nResource SchemaURL: \nResource attributes:\n     -> host.name: Str(gpu-7)\nScopeLogs #0\nScopeLogs SchemaURL: \nInstrumentationScope  \n",
+		"LogRecord #0\nObservedTimestamp: 2026-03-01 09:00:00.123456789 +0000 UTC\nTimestamp: 2026-03-01 09:00:00.123456789 +0000 UTC\nSeverityText: \nSeverityNumber: Unspecified(0)\nBody: Str(%l)\nAttributes:\n     -> log.file.name: Str(train.log)\nTrace ID: \nSpan ID: \nFlags: 0\n",
+		"", "\t{\"otelcol.component.id\": \"debug\", \"otelcol.component.kind\": \"exporter\", \"otelcol.signal\": \"logs\"}\n"))},
+	{name: "Papertrail's archive", wrap: records("%n\t2026-03-01T09:00:00Z\t2026-03-01T09:00:01Z\t5001\tgpu-7\t203.0.113.9\tUser\tNotice\ttrain\t%l")},
+	{name: "Drone", wrap: lines(func(i int, line string) string {
+		return fmt.Sprintf(`{"pos":%d,"out":%s,"time":%d}`, i, quoted(line+"\n"), i/10)
+	})},
+	{name: "Drone's answer", wrap: list("[", `{"pos":7,"out":%s,"time":3}`, ",", "]\n")},
+	{name: "journal, export with bytes", wrap: lines(func(_ int, line string) string {
+		text := "\x1b[36m" + line + "\x1b[0m"
+		return "__CURSOR=s=ab\n__REALTIME_TIMESTAMP=1772355600000000\n_HOSTNAME=gpu-7\nMESSAGE\n" + string(binary.LittleEndian.AppendUint64(nil, uint64(len(text)))) + text + "\n_TRANSPORT=stdout\n"
+	})},
+	{name: "logcli", wrap: before(`2026-03-01T09:00:00Z {app="train", pod="train-0"} `)},
+	{name: "logcli with common labels", wrap: before("2026-03-01T09:00:00+01:00 {} ")},
+	{name: "GitHub Actions with groups", wrap: inside("2026-03-01T09:00:00.1234567Z ##[group]Run python train.py\n2026-03-01T09:00:00.1234567Z shell: /usr/bin/bash -e {0}\n2026-03-01T09:00:00.1234567Z ##[endgroup]\n",
+		before("2026-03-01T09:00:00.1234567Z "), "2026-03-01T09:00:00.1234567Z ##[error]Process completed with exit code 1.\n")},
+	{name: "GitLab CI with sections", wrap: inside("section_start:1772355600:step_script\r\x1b[0K\x1b[0K\x1b[36;1mExecuting \"step_script\" stage of the job script\x1b[0;m\x1b[0;m\n\x1b[32;1m$ python train.py\x1b[0;m\n",
+		bare, "\nsection_end:1772355700:step_script\r\x1b[0K\x1b[31;1mERROR: Job failed: exit code 1\n\x1b[0;m\n")},
+	{name: "GitLab CI with sections and times", wrap: inside("2026-03-01T09:00:00.123456Z 00O section_start:1772355600:step_script\r\x1b[0K\x1b[0K\x1b[36;1mExecuting\x1b[0;m\x1b[0;m\n",
+		lines(func(i int, line string) string {
+			return "2026-03-01T09:00:00.123456Z 01" + "OE"[i/3%2:][:1] + " " + line
+		}), "2026-03-01T09:00:00.123456Z 00O section_end:1772355700:step_script\r\x1b[0K\n")},
+	{name: "stern with times", wrap: before("train-0 pytorch 2026-03-01T09:00:00.123456789Z ")},
+	{name: "stern of several pods", wrap: inside("+ train-0 › pytorch\n+ train-1 › pytorch\n", before("train-0 pytorch "), "- train-1 › pytorch\n- train-0 › pytorch\n")},
+	{name: "compose with times", wrap: before("trainer-1  | 2026-03-01T09:00:00.123456789Z ")},
+	{name: "tmux capture-pane", wrap: pieces(80, func(piece string, _ bool) string { return strings.TrimRight(piece, " ") })},
+	{name: "hardcopy of 80 columns", wrap: pieces(80, func(piece string, _ bool) string { return fmt.Sprintf("%-80s", piece) })},
+	{name: "hardcopy of 132 columns", wrap: pieces(132, func(piece string, _ bool) string { return fmt.Sprintf("%-132s", piece) })},
+	{name: "typescript with backspaces", wrap: inside("Script started on 2026-03-01 09:00:00+00:00 [TERM=\"xterm\"]\n\x1b[?2004h$ pyhton\b\b\b\b\x1b[Kthon train.py\r\n\x1b[?2004l\r", records("|\b/\b%l\r"), "\x1b[?2004h$ exit\r\n\nScript done on 2026-03-01 09:30:00+00:00 [COMMAND_EXIT_CODE=\"1\"]\n")},
+	{name: "cat -v", wrap: lines(func(_ int, line string) string { return inSigns("\x1b[31m" + line + "\x1b[0m\r") })},
+	{name: "cat -A", wrap: lines(func(_ int, line string) string {
+		return strings.ReplaceAll(inSigns("\x1b[31m"+line+"\x1b[0m"), "\t", "^I") + "$"
+	})},
+	{name: "less", wrap: records("ESC[31m%lESC[0m")},
+	{name: "less of another locale", wrap: lines(func(_ int, line string) string {
+		for c := 0x80; c <= 0xff; c++ {
+			line = strings.ReplaceAll(line, string([]byte{byte(c)}), fmt.Sprintf("<%02X>", c))
+		}
+		return line
+	})},
+	{name: "a page's pre in elements", wrap: inside("<!DOCTYPE html>\n<html><head><title>log</title></head><body>\n<pre class=\"console-output\"><span class=\"timestamp\"></span>", escapedHTML, "</pre>\n</body></html>\n")},
+	{name: "quoted-printable in a part", wrap: func(log []byte) []byte {
+		b := bytes.NewBufferString("MIME-Version: 1.0\r\nContent-Type: multipart/mixed; boundary=\"b7\"\r\n\r\n--b7\r\nContent-Type: text/plain; charset=\"utf-8\"\r\nContent-Transfer-Encoding: quoted-printable\r\n\r\nIt died:\r\n\r\n")
+		w := quotedprintable.NewWriter(b)
+		_, _ = w.Write(bytes.ReplaceAll(log, []byte("\n"), []byte("\r\n")))
+		_ = w.Close()
+		return append(b.Bytes(), "\r\n--b7--\r\n"...)
+	}},
+	{name: "UTF-16 without a mark", wrap: func(log []byte) []byte { return units(2, log) }},
+	{name: "UTF-32 without a mark", wrap: func(log []byte) []byte { return units(4, log) }},
+	{name: "syslog, 1,024 bytes", wrap: lines(func(_ int, line string) string {
+		line = "Mar  1 09:00:00 gpu-7 train[4242]: " + line
+		return line[:min(len(line), 1024)]
+	})},
+	{name: "a pager that chops lines", wrap: lines(func(_ int, line string) string { return cut(line, 120)[0] }), destroys: "what is right of column 120"},
 	// Lines with the marks of samples before the failure.
 	{name: "a template", wrap: beforeFailure(`INFO chat_template="{% for m in messages %}<|im_start|>{{ m.role }}{% endfor %}"`)},
 	{name: "special tokens", wrap: beforeFailure(`tokenizer: {'eos_token': '<|im_end|>', 'bos_token': '<|im_start|>'}`)},
