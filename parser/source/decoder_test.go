@@ -282,6 +282,8 @@ func TestLinesOfOneFormAreJoined(t *testing.T) {
 	}
 	settings := "{'memory_used': 84, '" + strings.Repeat("x", 170) + "reserved': 78}"
 	assert.Equal(t, []string{"start", settings, settings}, joined("start\n"+strings.Repeat(strings.Join(cutAt(settings, 200), "\n")+"\n", 2)))
+	settings = "1 INFO lr.py: 'train/step': 1, '" + strings.Repeat("x", 87) + "': 9.8e-06"
+	assert.Equal(t, []string{"start", settings, settings}, joined("start\n"+strings.Repeat(strings.Join(cutAt(settings, 120), "\n")+"\n", 2)))
 	for name, rows := range map[string]func(string) []string{
 		"at a terminal's width": func(line string) []string { return cutAt(line, 120) },
 		"in a quoted mail": func(line string) []string {

@@ -246,7 +246,19 @@ func hasWords(row []byte) bool { return bytes.ContainsFunc(row, unicode.IsLetter
 func isBroken(row, next []byte) bool {
 	last, first := row[len(row)-1], next[0]
 	return last == ' ' && row[len(row)-2] != ' ' && ascii.IsLower(first) || isSurelyBroken(row, next) || ascii.IsLower(last) && ascii.IsLower(first) || ascii.IsUpper(last) && ascii.IsUpper(first) || ascii.IsDigit(last) && ascii.IsDigit(first) ||
-		last == '_' && ascii.IsWord(first) || ascii.IsWord(last) && (first == '_' || first == ',' || first == ';' || first == ':')
+		last == '_' && ascii.IsWord(first) || ascii.IsWord(last) && first == '_' || (ascii.IsWord(last) || strings.IndexByte(`'")]}`, last) >= 0) && isInside(next)
+}
+
+// isInside reports whether a row begins with a sign that stands behind a word, and so a row that broke there. Two colons begin a command of
+// a pipeline, several dots lead to a value.
+func isInside(row []byte) bool {
+	switch {
+	case len(row) < 2 || row[1] == row[0]:
+		return false
+	case row[0] == '.':
+		return ascii.IsWord(row[1])
+	}
+	return row[0] == ',' || row[0] == ';' || row[0] == ':'
 }
 
 // encloses reports whether brackets that a row opens close in the next one.
