@@ -53,7 +53,7 @@ var attackersThere = []attack{
 	{"activations", "stack:/task_modules/", []string{"assign-on-host"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "layer-offload"}},
-	{"engine_activation", "framework:ollama", []string{"layers"}}, // it chose their number by its estimate of the buffers
+	{"engine_activation", "framework:ollama", []string{"layers", "vram-margin"}}, // it chose the layers by its estimate of the buffers
 	{"leak_over_steps", "host_evaluation", []string{"eval-logits"}},
 	{"checkpoint_gather", "broadcasts_state", []string{"own-copies"}},
 	{"foreign_process", "image_processor", []string{"image-processor", "share-down"}},
