@@ -189,9 +189,13 @@ func sleepsAtStart(ctx *Context) bool {
 // up when it went to sleep (vllm/device_allocator/cumem.py; torch_memory_saver's resume; vllm/v1/worker/gpu_model_runner.py,
 // _allocate_kv_cache_tensors).
 func takesMemory(ctx *Context) bool {
-	return ctx.is("engine_wakes") || ctx.stackContains(3, "_allocate_kv_cache") ||
+	return ctx.is("engine_wakes") || ctx.stackContains(3, "_allocate_kv_cache") || takesShare(ctx) ||
 		slices.ContainsFunc([]string{"vllm.cumem", "tms.resume", "tms.fatal"}, ctx.recognized)
 }
+
+// takesShare reports whether LMDeploy's TurboMind failed while it took its cache, which is a share of what was free and so fits unless
+// another process took memory since (src/turbomind/models/llama/BlockManager.cc; before 0.2.1 the share is one of the whole card).
+func takesShare(ctx *Context) bool { return strings.Contains(ctx.incident.PhaseWhy, "[BlockManager]") }
 
 // shareStays reports whether an engine on more GPUs would leave each as full as it is: what its weights leave of its share goes to its
 // cache. vLLM's share has all that the engine takes (vllm/v1/worker/gpu_worker.py, determine_available_memory); SGLang's has the weights

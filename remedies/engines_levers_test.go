@@ -214,6 +214,11 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 			r.Dated = time.Date(2023, 4, 8, 0, 0, 0, 0, time.UTC)
 		}), "--max-batch-size=16", []string{"--cuda-memory-fraction", "--max-batch-prefill-tokens"}},
 		{"LMDeploy's vision tower is outside of its step", app("lmdeploy", "cache_max_entry_count", "0.8", "max_prefill_token_num", "8192", "vision_max_batch_size", "32"), fullCard("rollout", 1, "/x/lmdeploy/vl/engine.py|forward|", "/x/modeling_intern_vit.py|forward|self.vision_model("), "--vision-max-batch-size=16", []string{"--max-prefill-token-num"}},
+		{"TurboMind's cache is a share of what is free, whatever the weights leave", app("lmdeploy", "cache_max_entry_count", "0.8", "session_len", "32768", "tp", "1"), func() *classifier.Incident {
+			in := driver("init", "[TM][ERROR] CUDA runtime error: out of memory allocator.cc:49", 1, nil)
+			in.PhaseWhy = "The last stage logged before it, line 84: [TM][INFO] [BlockManager] block_size = 4.000 MB"
+			return in
+		}(), "--cache-max-entry-count=0.2", []string{"--session-len=16384", "--tp=2", "--quant-policy=8"}},
 		{"LMDeploy's weights in AWQ need no other checkpoint", app("lmdeploy", "cache_max_entry_count", "0.8", "model_format", "awq"), fullCard("rollout", 1, "/x/lmdeploy/vl/engine.py|forward|"), "--cache-max-entry-count=0.53", []string{"checkpoint=one of the model in AWQ"}},
 		{"SGLang's share leaves its cache nothing, whatever a token takes", app("sglang", "mem_fraction_static", "0.75", "context_length", "16384"), recognized("sglang.not_enough_memory", &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: rootOf("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.")}), "--mem-fraction-static=0.85", []string{"--context-length=8192", "--kv-cache-dtype=fp8_e5m2"}},
 		{"its prompts are not", app("lmdeploy", "max_prefill_token_num", "8192"), fullCard("rollout", 1, "/x/lmdeploy/pytorch/engine/engine.py|forward|", "/x/models/llama.py|forward|"), "--max-prefill-token-num=4096", []string{"--vision-max-batch-size"}},

@@ -338,10 +338,12 @@ func engineUntouched(q *question) string {
 		return "the engine failed as it started, before its first rollout"
 	case (topic == "engine-max-len" || topic == "engine-kv-dtype") && ctx.is("nothing_for_cache") && ctx.recognisedAs("sglang."):
 		return ctx.holds("nothing_for_cache").why // srt/model_executor/model_runner.py divides what is left by the bytes of a token
-	case pullsOne([]string{"engine-chunk", "engine-seqs"}, topic, changes) && takesMemory(ctx):
+	case pullsOne([]string{"engine-chunk", "engine-seqs", "engine-length"}, topic, changes) && takesMemory(ctx):
 		return "it failed while memory was taken as planned, before a step"
 	case topic != "engine-share-up" && countedAgainst(ctx) > 0:
 		return "another process's memory counts against the share: a larger one makes up for it"
+	case pullsOne([]string{"engine-tp", "engine-quantization", "kv-dtype", "eager"}, topic, changes) && takesShare(ctx):
+		return "the cache takes the same share of whatever is free"
 	case topic == "engine-tp" && shareStays(ctx):
 		return "the engine fills its share of each GPU: its cache takes what smaller weights leave"
 	case topic == "engine-prefill-chunk" && chunkTooSmall(ctx, changes):

@@ -325,7 +325,7 @@ var attacksThere = []attack{
 	{"engine_activation", "whole_context", append([]string{"engine-length"}, contextToo...)},
 	{"engine_activation", "framework:llamacpp", contextToo},
 	{"engine_activation", "OLLAMA_NUM_PARALLEL>1", []string{"engine-multimodal", "engine-seqs", "layers", "engine-chunk", "attention", "engine-length", "kv-dtype"}}, // each has a context of its own
-	{"engine_share_too_large", "framework:lmdeploy", []string{"share-down", "engine-length", "engine-chunk", "engine-tp", "engine-quantization"}},
+	{"engine_share_too_large", "framework:lmdeploy", []string{"share-down", "engine-length", "engine-chunk", "engine-tp", "engine-quantization", "others"}},
 	{"leak_over_steps", "host_evaluation", []string{"eval-logits", "eval-batch", "host-limit", "host-node"}},
 	{"limit_too_small", "eval_accumulation_steps>0", append([]string{"eval-logits"}, attacks["limit_too_small"]...)},
 	{"checkpoint_gather", "broadcasts_state", append([]string{"own-copies"}, attacks["checkpoint_gather"]...)},

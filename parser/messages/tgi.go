@@ -85,21 +85,29 @@ func tgiPatterns() []pattern.Pattern {
 	}
 }
 
-// lmdeployPatterns are the words of LMDeploy's PyTorch engine about what the weights leave.
+// lmdeployPatterns are the words of LMDeploy's PyTorch engine about what the weights leave, and of TurboMind around its cache, which it
+// plans as a share of what is free and then takes.
 func lmdeployPatterns() []pattern.Pattern {
-	return []pattern.Pattern{{
-		Name:     "lmdeploy.no_cache",
-		Literals: []string{"No enough gpu memory for "},
-		Expr:     `No enough gpu memory for (?<method>kv cache|runtime|state cache)\.`,
-		Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
-		Source: "LMDeploy 0.5-0.16, lmdeploy/pytorch/engine/executor/base.py",
-		Match: []pattern.Sample{
-			{Line: "RuntimeError: No enough gpu memory for kv cache.", Want: parser.Fields{"method": "kv cache"}},
-			{Line: "RuntimeError: No enough gpu memory for runtime.", Want: parser.Fields{"method": "runtime"}},
-			{Line: "RuntimeError: No enough gpu memory for state cache. Please reduce max_batch_size.", Want: parser.Fields{"method": "state cache"}},
+	stage := markers{kind: "phase", source: "LMDeploy 0.2-0.9, src/turbomind/models/llama/BlockManager.cc, LlamaBatch.cc"}
+	return []pattern.Pattern{
+		stage.line("lmdeploy.cache", opens("init", "cache"), `\[TM\]\[INFO\] \[BlockManager\] `, []string{"[TM][INFO] [BlockManager] "},
+			"[TM][INFO] [BlockManager] max_block_count = 6852", "[TM][INFO] [BlockManager] block_size = 4.000 MB, max_block_count = 5120, chunk_size = 5120"),
+		stage.line("lmdeploy.cached", closes("init", "cache"), `\[TM\]\[INFO\] (?:LlamaBatch<T>::Start\(\)|\[Gemm2\] )`, []string{"[TM][INFO] LlamaBatch<T>::Start()", "[TM][INFO] [Gemm2] "},
+			"[TM][INFO] LlamaBatch<T>::Start()", "[TM][INFO] [Gemm2] Tuning sequence: 8, 16, 32"),
+		{
+			Name:     "lmdeploy.no_cache",
+			Literals: []string{"No enough gpu memory for "},
+			Expr:     `No enough gpu memory for (?<method>kv cache|runtime|state cache)\.`,
+			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
+			Source: "LMDeploy 0.5-0.16, lmdeploy/pytorch/engine/executor/base.py",
+			Match: []pattern.Sample{
+				{Line: "RuntimeError: No enough gpu memory for kv cache.", Want: parser.Fields{"method": "kv cache"}},
+				{Line: "RuntimeError: No enough gpu memory for runtime.", Want: parser.Fields{"method": "runtime"}},
+				{Line: "RuntimeError: No enough gpu memory for state cache. Please reduce max_batch_size.", Want: parser.Fields{"method": "state cache"}},
+			},
+			NoMatch: []string{"No enough memory. Update max_prefill_token_num=4096"},
 		},
-		NoMatch: []string{"No enough memory. Update max_prefill_token_num=4096"},
-	}}
+	}
 }
 
 // exllamaPatterns are the words of ExLlama's loader, which splits a model and its cache over the cards.

@@ -153,6 +153,8 @@ var engines = []hypothesis{
 				return in.share() + " asks for more than was free", in.Free
 			case wakes(in) != "" && unmapped(in) != "":
 				return in.share() + " is more than was free when the engine took its memory back", nil
+			case strings.Contains(in.Stage, "[blockmanager]"):
+				return "the KV cache that " + in.share() + " plans did not fit: another process on the GPU may have taken memory since it was planned", nil
 			}
 			return in.share() + " leaves too little for " + in.besideCache(), in.Shortfall
 		},
