@@ -380,10 +380,13 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			script := slices.ContainsFunc(slices.Collect(maps.Values(ctx.run.Config)), func(v classifier.Value) bool { return v.Form == "sbatch" })
 			return verdict{truthOf(script && ctx.messageContains("task_memcg=/user.slice/")), "the killed process is of a login session, and the script has #SBATCH lines"}
 		}},
-		"node_full":    {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
-		"cgroup":       {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
-		"mapping":      {"it failed in Dataset.map", "not in Dataset.map", mapping},
-		"compiling":    {"a compiler was killed", "no compiler was killed", compiling},
+		"node_full": {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
+		"cgroup":    {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
+		"mapping":   {"it failed in Dataset.map", "not in Dataset.map", mapping},
+		"compiling": {"a compiler was killed", "no compiler was killed", compiling},
+		"loads_dataset": {"it failed in load_dataset", "not in load_dataset", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(loadsDataset(ctx)), "it failed in load_dataset, whose processes each hold what they read of a file"}
+		}},
 		"data_workers": {"it failed in data loading", "not in data loading", dataWorkers},
 		"object_store": {"Ray's object store is full", "Ray's object store is not full", objectStore.ask},
 		"pin_memory":   {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},

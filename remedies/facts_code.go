@@ -175,6 +175,9 @@ func dataWorkers(ctx *Context, _ string) verdict {
 
 // mapping reports whether processes of the datasets library failed. Their number is a separate setting.
 func mapping(ctx *Context, _ string) verdict {
+	if loadsDataset(ctx) {
+		return verdict{no, "it failed in load_dataset, which writes what it reads"}
+	}
 	if ctx.stackContains(40, "iflatmap_unordered", "datasets/arrow_dataset.py", "datasets/dataset_dict.py") {
 		return verdict{yes, "it failed in Dataset.map"}
 	}
@@ -185,6 +188,12 @@ func mapping(ctx *Context, _ string) verdict {
 		return verdict{yes, "Dataset.map was the last stage"}
 	}
 	return verdict{}
+}
+
+// loadsDataset reports whether datasets was preparing a data set from files (datasets/builder.py), whose processes work as those of
+// Dataset.map do, but write each piece of a file as they read it.
+func loadsDataset(ctx *Context) bool {
+	return ctx.passesThrough("datasets/builder.py") && !ctx.passesThrough("datasets/arrow_dataset.py", "_generator")
 }
 
 // fullState reports whether a checkpoint gathers the whole model on one rank.

@@ -162,6 +162,7 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 
 		// host memory
 		{"rows that Dataset.map has not written", mapped + "Killed\n" + kill, "loader_workers", "writer_batch_size=100"},
+		{"pieces of files that load_dataset reads", stackOf("RuntimeError: One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing.", "/site-packages/datasets/load.py|load_dataset|builder_instance.download_and_prepare(", "/site-packages/datasets/builder.py|_prepare_split|for job_id, done, content in iflatmap_unordered(", "/site-packages/datasets/utils/py_utils.py|iflatmap_unordered|raise RuntimeError(") + kill, "loader_workers", "num_proc=1"},
 		{"the states that ZeRO-2 keeps there", "$ swift sft --model Qwen/Qwen3-30B-A3B --train_type full --deepspeed zero2_offload --per_device_train_batch_size 1\nstep 3\n" + stackOf("RuntimeError: [enforce fail at alloc_cpu.cpp:118] err == 0. DefaultCPUAllocator: can't allocate memory: you tried to allocate 61203283968 bytes. Error code 12 (Cannot allocate memory)",
 			"deepspeed/runtime/zero/stage_1_and_2.py|__init__|self.single_partition_of_fp32_groups.append(", "deepspeed/ops/adam/cpu_adam.py|step|x"), "host_offload", "--deepspeed=zero2"},
 		{"processes of Dataset.map, not of the data loader", "dataloader_num_workers=0,\n" + strings.ReplaceAll(mapped, "Map:", "Map (num_proc=12):") + "RuntimeError: One of the subprocesses has abruptly died during map operation.To debug the error, disable multiprocessing.\n" + kill, "loader_workers", "num_proc=3"},

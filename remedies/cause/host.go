@@ -282,6 +282,9 @@ const notShown = "The log does not show what "
 
 // dataProcesses says which processes loaded or prepared the data, and how many there were.
 func (in *Input) dataProcesses() string {
+	if in.passes(12, "datasets/builder.py") {
+		return "load_dataset's processes fill host RAM, each with the pieces of files that it reads"
+	}
 	if in.Mapping || in.passes(12, mapFrames...) {
 		if n := max(in.MapProcesses, in.number(mapKeys...)); n > 1 {
 			return fmt.Sprintf("%d Dataset.map processes fill host RAM, each with rows it has not written yet", n)
