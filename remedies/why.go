@@ -59,7 +59,7 @@ func causeInput(ctx *Context) *cause.Input {
 		Calibrates: ctx.is("calibrates"), Hidden: ctx.model.Hidden.Value,
 		Quantized: quantized(ctx) || quantizesByDefault(ctx), Adapters: trainsAdapters(ctx),
 		Mapping: ctx.is("mapping"), Stage: strings.ToLower(in.PhaseWhy), LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
-		Kept: ctx.is("keeps_outputs"), OwnCache: ctx.is("own_cache"), Infers: ctx.work.untrained(), LeakyEngine: ctx.is("engine_leaks"), Unsharded: ctx.is("unsharded"), Alone: ctx.is("alone"), WideTraining: strings.EqualFold(ctx.run.Model.TrainedDType, "float32"),
+		Kept: ctx.is("keeps_outputs"), OwnCache: ctx.is("own_cache"), Infers: ctx.work.untrained(), NoGradSeen: ctx.is("in_no_grad"), LeakyEngine: ctx.is("engine_leaks"), Unsharded: ctx.is("unsharded"), Alone: ctx.is("alone"), WideTraining: strings.EqualFold(ctx.run.Model.TrainedDType, "float32"),
 	}
 	out.FreeAtLoad, _ = freeAtLoad(ctx)
 	out.Build = ctx.holds("compiling").why

@@ -86,6 +86,7 @@ type Input struct {
 	Mapping                                   bool   // it failed in Dataset.map
 	OwnCache                                  bool   // a script creates the key-value cache of its model
 	Infers                                    bool   // no gradients are needed for what failed
+	NoGradSeen                                bool   // the log shows that gradients are off
 	Unsharded                                 bool   // every GPU holds the whole model
 	Alone                                     bool   // FSDP is on, and one process runs
 	LeakyEngine                               bool   // its version is known to leak host memory

@@ -435,8 +435,10 @@ func keepsActivations(in *Input) string {
 func (in *Input) microBatch() string {
 	text := in.batch()
 	switch l := in.Tokens; {
-	case in.Infers:
+	case in.Infers && (in.NoGradSeen || in.Phase != "forward" || !classifier.IsTorch(in.Framework)):
 		return text
+	case in.Infers:
+		return text + "; unless gradients are off, every layer keeps its own for a backward pass"
 	case l == nil || in.EngineFailed:
 	case l.Samples > 0 && l.Longest > 0:
 		text = fmt.Sprintf("the activations of a micro-batch of %d x up to %s tokens do not fit", l.Samples, memory.Thousands(l.Longest))
