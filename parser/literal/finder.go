@@ -287,12 +287,23 @@ func (f *Finder) gram(text []byte, x, lo, hi int, hits []Hit) []Hit {
 			continue
 		}
 		// A word's grams overlap: it may have been found by the one before.
-		if len(f.literals[p.id]) < wholeLen && slices.Contains(hits, Hit{start, int(p.id)}) {
+		if len(f.literals[p.id]) < wholeLen && f.has(hits, Hit{start, int(p.id)}) {
 			continue
 		}
 		hits = append(hits, Hit{start, int(p.id)})
 	}
 	return hits
+}
+
+// has reports whether a hit is among others, which are in the order of their grams: behind one that is further back than the longest
+// literal it cannot be. A window may have ten thousand hits.
+func (f *Finder) has(hits []Hit, hit Hit) bool {
+	for _, h := range slices.Backward(hits) {
+		if h == hit || h.Pos+f.longest < hit.Pos {
+			return h == hit
+		}
+	}
+	return false
 }
 
 // at reports whether a literal stands at start, delimited as its length requires.

@@ -143,6 +143,13 @@ func TestFinderAgreesWithTheNaiveSearch(t *testing.T) {
 	}
 }
 
+// TestAFloodOfWordsIsFoundInTime has so many words that comparing each with all before it would take minutes.
+func TestAFloodOfWordsIsFoundInTime(t *testing.T) {
+	t.Parallel()
+	text := strings.Repeat("Killed ", 1<<19)
+	assert.Len(t, newFinder(t, "Killed").Scan([]byte(text), 0, len(text), nil), 1<<19)
+}
+
 func FuzzFinder(f *testing.F) {
 	f.Add("out of memory|Killed|scancel", "\x1b[31mKilled\nout of memoryscancel")
 	f.Fuzz(func(t *testing.T, literals, text string) {
