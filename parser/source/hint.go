@@ -20,6 +20,9 @@ func hintFor(path string, err error) string {
 	case strings.HasPrefix(path, "~"):
 		return "the shell expands ~ only without quotes"
 	}
+	if _, err := os.Lstat(path); err == nil {
+		return "it is a link to what is not there: see ls -l " + Quote(path)
+	}
 	if name, ok := nearest(path); ok {
 		return "did you mean " + Quote(name) + "?"
 	}

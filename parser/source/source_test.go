@@ -143,12 +143,14 @@ func TestListReportsWhatCannotBeRead(t *testing.T) {
 		"slurm-4711.err": "x", "Train.log": "x", "a.out": elf, "it's.7z": sevenZip, "old.rar": "Rar!\x1a\x07\x01\x00",
 		"none/.hidden": "x", "models/m.bin": elf,
 	})
+	require.NoError(t, os.Symlink("gone", filepath.Join(root, "link.log")))
 	for _, tc := range []struct {
 		path string
 		is   error
 		err  string
 		hint string
 	}{
+		{"link.log", fs.ErrNotExist, "no such file", "it is a link to what is not there: see ls -l ROOT/link.log"},
 		{"slurm-4711.er", fs.ErrNotExist, "no such file", "did you mean ROOT/slurm-4711.err?"},
 		{"slrum-4711.err", fs.ErrNotExist, "no such file", "did you mean ROOT/slurm-4711.err?"},
 		{"train.log", fs.ErrNotExist, "no such file", "did you mean ROOT/Train.log?"},
