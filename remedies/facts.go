@@ -100,6 +100,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			why := cause.Outgrown(ctx.input())
 			return verdict{truthOf(why != ""), why}
 		}},
+		"dispatched_fills": {"layers that device_map put there fill the card", "no layers that device_map put there fill the card", func(ctx *Context, _ string) verdict {
+			why := cause.DispatchedFills(ctx.input())
+			return verdict{truthOf(why != ""), cmp.Or(why, "no layers that device_map put there fill the card")}
+		}},
 		"nvlink_sharp": {"the buffers of NVLink SHARP did not fit", "not the buffers of NVLink SHARP", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.root.Fields["method"] == "nvls"), "NCCL failed while it made the buffers of NVLink SHARP"}
 		}},

@@ -76,7 +76,7 @@ var levers = []lever{
 	{id: "prefix-cache", topics: []string{"prefix-cache"}, costs: "prompts that begin alike are computed as a whole each time"},
 	{id: "restart", keys: []string{"resume_from_checkpoint", "resume_mode"}, way: "set", costs: "buys time only: the leak remains"},
 	{id: "foreach", keys: []string{"foreach"}, trains: true},
-	{id: "spread", keys: []string{"device_map"}},
+	{id: "spread", keys: []string{"device_map", "=max_memory"}},
 	{id: "segments", topics: []string{"expandable-segments"}},
 	{id: "split-size", topics: []string{"max-split-size"}},
 	{id: "others", topics: []string{"others"}, keys: []string{"other processes"}},
@@ -241,6 +241,7 @@ var attacksThere = []attack{
 	{"states_too_big", "stack:deepspeed/runtime/zero/stage", attacks["states_too_big"]}, // the optimizer's partitions, made at start-up
 	{"states_too_big", "colocate_policy_ref=true", []string{"apart", "param-offload", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "merges", []string{"merge", "spread", "lazy-load", "dtype"}},
+	{"states_too_big", "dispatched_fills", []string{"spread", "engine-quantization"}},
 	{"states_too_big", "alone", append([]string{"launcher"}, attacks["states_too_big"]...)},
 	{"states_too_big", "stack:/megatron/training/checkpointing.py", attacks["states_too_big"]}, // the optimizer is made before a checkpoint is read
 	{"states_too_big", "loading_weights", []string{"spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},

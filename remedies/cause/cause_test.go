@@ -309,6 +309,7 @@ func TestWhatElseProvesACause(t *testing.T) {
 		},
 		{"attention that asks for much of the card", "attention_scores", failure("gpu", "forward", stack("a.py scaled_dot_product_attention"), asks(30)), failure("gpu", "forward", stack("a.py fused_attention"), asks(30))},
 		{"scores, not what they are computed from", "attention_scores", failure("gpu", "forward", stack("a.py forward attn_weights = torch.matmul(q, k)")), failure("gpu", "forward", stack("a.py forward h, attn_weights = self.attn(", "a.py forward k = self.k_proj(h)", "linear.py forward"))},
+		{"layers that device_map put on a card fill it", "states_too_big", failure("gpu", "rollout", dispatched(78)...), failure("gpu", "rollout", dispatched(60)...)},
 		{"a picture's patches", "attention_scores", failure("gpu", "rollout", engine, asks(38), func(in *Input) { in.Picture = true }), failure("gpu", "rollout", engine, asks(1), func(in *Input) { in.Picture = true })},
 		{
 			"a gather where layers are recomputed", "allgather_window", failure("gpu", "backward", stack("x.py foreach_all_gather"), setting("activation_checkpointing", "true")),
@@ -644,6 +645,13 @@ func TestHostFiguresAreOfOneNode(t *testing.T) {
 			assert.Contains(t, states.Text, c.states)
 		})
 	}
+}
+
+// dispatched is a generation on a card of 79 GiB of several over which accelerate spread a model.
+func dispatched(allocated float64) []func(*Input) {
+	return []func(*Input){stack("accelerate/hooks.py new_forward", "modeling_opt.py forward attn_weights = attn_weights.view("), func(in *Input) {
+		in.Infers, in.Allocated, in.Total, in.Requested = true, bytes(allocated), bytes(79), bytes(.3)
+	}}
 }
 
 // onCards are processes that nvidia-smi lists; the first card failed.

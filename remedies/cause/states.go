@@ -165,6 +165,9 @@ func statesFill(in *Input) string {
 
 // statesFigure states the size of the training states if they do not fit, otherwise that of the weights.
 func statesFigure(in *Input) (string, *int64) {
+	if why := DispatchedFills(in); why != "" {
+		return why, in.Allocated
+	}
 	if in.training() && wholeDelta(in) != "" {
 		return "PEFT builds the change of an adapted weight as a whole, in the size of the weight: " + gib(in.Requested) + " in one request, whatever the batch", in.Requested
 	}
@@ -446,4 +449,14 @@ func (in *Input) statesAppear(adam bool) string {
 		return fmt.Sprintf("loading the checkpoint brings %s's %s to the GPU", whose, what)
 	}
 	return fmt.Sprintf("%s allocates its %s in the first step", whose, what)
+}
+
+// DispatchedFills reports that the layers of a model that accelerate spread over devices (device_map) fill a card, so that it has no room
+// for a step's tensors: what nothing trains holds is mostly weights, and the request is small.
+func DispatchedFills(in *Input) string {
+	if !in.Infers || !in.passes(80, "accelerate/hooks.py new_forward") || in.passes(12, "pre_forward") || in.passes(80, "diffusers/") ||
+		in.Allocated == nil || in.Total == nil || in.Requested == nil || *in.Allocated < *in.Total*19/20 || *in.Requested > *in.Total/50 {
+		return ""
+	}
+	return fmt.Sprintf("the layers that device_map put on this GPU leave too little for a step: %s of %s is allocated", gib(in.Allocated), gib(in.Total))
 }

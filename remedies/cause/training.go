@@ -88,6 +88,7 @@ var training = []hypothesis{
 			{3 * proof, statesFill},
 			{2 * proof, both(modelsBeside, (*Input).gpu)},
 			{4 * proof, wholeBeside},
+			{3 * proof, DispatchedFills},
 			{sign, both(when("it failed while the model was built or loaded", (*Input).loading), (*Input).gpu)},
 			{proof, saw("the buffer for the weights did not fit", "ggml.load")},
 			{sign, saw("what the model needs in all is not there", "ollama.no_room")},
