@@ -234,15 +234,20 @@ func besideEngine(ctx *Context) bool {
 	return t != nil && t.Origin != nil && t.Origin.Actor == "CheckpointEngineWorker"
 }
 
-// oversized reports whether the request alone exceeds the card.
+// oversized reports whether the request alone exceeds the card: by its size in the message, or by the most that cards of its name have.
 func oversized(ctx *Context, _ string) verdict {
 	r := ctx.root
-	if r.Requested == nil || r.Total == nil {
+	size, _, named := memory.CardSize(ctx.run, ctx.incident)
+	total := size.High
+	if r.Total != nil {
+		total = *r.Total
+	}
+	if r.Requested == nil || r.Total == nil && (!named || ctx.resource != "gpu") {
 		return verdict{}
 	}
 	return verdict{
-		truthOf(*r.Requested > *r.Total),
-		fmt.Sprintf("%s was requested on a GPU of %s: freeing memory cannot help", classifier.GiB(*r.Requested), classifier.GiB(*r.Total)),
+		truthOf(*r.Requested > total),
+		fmt.Sprintf("%s was requested on a GPU of %s: freeing memory cannot help", classifier.GiB(*r.Requested), classifier.GiB(total)),
 	}
 }
 
