@@ -282,8 +282,11 @@ func (ctx *Context) shortfall() (int64, bool) {
 }
 
 // lacking returns how much is missing to finish the step: what the failed request lacked or, if larger, by how much the states
-// still to be created exceed the card.
+// still to be created exceed the card. It is unknown where graphs are left to capture that may be as large as those that there are.
 func (ctx *Context) lacking() (int64, bool) {
+	if ctx.is("large_graphs") {
+		return 0, false
+	}
 	short, ok := ctx.shortfall()
 	return max(short, ctx.beyond), ok
 }

@@ -100,6 +100,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			why := cause.Outgrown(ctx.input())
 			return verdict{truthOf(why != ""), why}
 		}},
+		"large_graphs": {"the CUDA graphs hold an eighth of the card and more", "the CUDA graphs are not known to hold much", func(ctx *Context, _ string) verdict {
+			n := ctx.input().GraphPools
+			return verdict{truthOf(n > 0 && n >= deref(ctx.root.Total)/8), "the graphs captured so far hold " + classifier.GiB(n) + ", and larger ones may follow"}
+		}},
 		"dispatched_fills": {"layers that device_map put there fill the card", "no layers that device_map put there fill the card", func(ctx *Context, _ string) verdict {
 			why := cause.DispatchedFills(ctx.input())
 			return verdict{truthOf(why != ""), cmp.Or(why, "no layers that device_map put there fill the card")}

@@ -96,6 +96,7 @@ func causeInput(ctx *Context) *cause.Input {
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)
 	out.CountedAgainst = countedAgainst(ctx)
+	out.GraphPools, _ = r.Fields.Int("private_pools")
 	out.CacheBlocks, _ = parseInt(readField(ctx, "blocks", "vllm.mamba_blocks"))
 	out.PlannedSequences, _ = parseInt(readField(ctx, "count", "vllm.mamba_blocks"))
 	return out

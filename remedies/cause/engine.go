@@ -63,7 +63,13 @@ var engines = []hypothesis{
 				return in.executor("additional executor resources") && !strings.Contains(in.Part, "temporary")
 			})},
 		},
-		figure: plain("the CUDA graphs do not fit next to weights and cache"),
+		figure: func(in *Input) (string, *int64) {
+			const why = "the CUDA graphs do not fit next to weights and cache"
+			if in.GraphPools < 1<<30 {
+				return plain(why)(in)
+			}
+			return why + ": those captured so far hold " + classifier.GiB(in.GraphPools), &in.GraphPools
+		},
 	},
 	{
 		id: "engine_activation",
