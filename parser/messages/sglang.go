@@ -123,12 +123,15 @@ func sglangInit() []pattern.Pattern {
 		{
 			Name:     "sglang.weights_leave_nothing",
 			Literals: []string{"Loaded weights leave no GPU memory for the KV cache"},
-			Expr:     `Loaded weights leave no GPU memory for the KV cache(?: under --mem-fraction-static=(?<fraction>\d(?:\.\d{1,4})?)\. Raise above (?<least>\d\.\d{1,4}))?`,
+			Expr:     `Loaded weights leave no GPU memory for the KV cache(?: under --mem-fraction-static=(?<fraction>\d(?:\.\d{1,4})?)\. Raise (?:--mem-fraction-static )?above (?<least>\d\.\d{1,4}))?`,
 			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
 			Source: "SGLang 2026, model_executor/model_runner_kv_cache_mixin.py",
 			Match: []pattern.Sample{{
 				Line: "RuntimeError: Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.4. Raise above 0.512",
 				Want: parser.Fields{"fraction": "0.4", "least": "0.512"},
+			}, {
+				Line: "ValueError: Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.5. Raise --mem-fraction-static above 0.571 (minimum viable = 1 - available/pre = 0.5704).",
+				Want: parser.Fields{"fraction": "0.5", "least": "0.571"},
 			}},
 			NoMatch: []string{"KV Cache is allocated. #tokens: 2301440, KV size: 75.33 GB"},
 		},
