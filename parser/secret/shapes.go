@@ -96,7 +96,7 @@ var shapes = slices.Concat([]shape{
 	{need: "str|String", near: "=", named: true, re: lazyre.New(`\b(\w+): [\w.|\[\] ]*\b(?:str|[sS]tring|SecretStr)\b[\w.|\[\] ]*=\s*\\*["']([^"'\\]+)`)}, // a parameter with its type
 	{need: "process ", re: lazyre.New(`\bprocess \d+ \(([^\s()]{15})\)`), ok: isCut},
 	{need: "SHA", re: lazyre.New(`\{S?SHA\d*\}([A-Za-z0-9+/]{20,}={0,2})`)}, // Apache's .htpasswd, LDAP
-	{need: "密|令牌|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
+	{need: "密|令牌|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|访问令牌|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
 	{need: "令牌", re: lazyre.New(`令牌\s*[:：=是为]\s*["']?([^\s"'，。]{8,})`), ok: hasLetterAndDigit},
 	{need: "wd={|WD={|assword={|ASSWORD={", re: lazyre.New(`(?i)\b(?:pwd|password)=\{([^{}\s]+)\}`), ok: hasLetterAndDigit},                                                                                        // ODBC
 	{need: "<string>|<td>|key=\"|name=\"", near: "<", named: true, re: lazyre.New(`(?:<(?:key|t[dh])>|\b(?:key|name)=\\*")([\w.-]+)(?:</\w+>\s*<\w+>|\\*">)([^<]+)</`)},                                            // a property list, a table, Java's properties
@@ -171,7 +171,7 @@ var issued = [...]struct {
 	prefixes string
 }{
 	{plain, 10, false, "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ rzp_live_ rzp_test_"},
-	{plain, 1, false, "bce-v3/ALTAK-"},
+	{any64, 1, false, "bce-v3/ALTAK-"},
 	{plain, 12, false, "LTAI FLWSECK_TEST-"},
 	{plain, 16, false, "endr+ AKIA ASIA ABIA ACCA A3T sm_pat_ sm_aat_ sm_sat_"},
 	{plain, 19, false, "NRJS- NRBR-"},
