@@ -75,6 +75,28 @@ func TestAComputeBufferOfLlamaCppIsTheScoresWithoutFlashAttention(t *testing.T) 
 	}
 }
 
+func TestEachRankOfANodeHasAHierarchicalCache(t *testing.T) {
+	t.Parallel()
+	for nodes, want := range map[string]string{
+		"1": "the hierarchical caches of 8 ranks take 120 GB of host memory, 15 GB each (hicache_size)",
+		"2": "the hierarchical caches of 4 ranks take 60 GB of host memory, 15 GB each (hicache_size)",
+		"8": "each rank's hierarchical cache is larger than the host memory left",
+	} {
+		values := map[string]string{"enable_hierarchical_cache": "True", "hicache_size": "15", "tp_size": "8", "nnodes": nodes}
+		best, _ := Rank(failure("host", "init", func(in *Input) {
+			in.Setting = func(names ...string) (string, string, bool) {
+				for _, n := range names {
+					if v := values[n]; v != "" {
+						return n, v, true
+					}
+				}
+				return "", "", false
+			}
+		}))
+		assert.Contains(t, best.Text, want)
+	}
+}
+
 func TestRanksThatHoldAsMuchAsTheFailedOneOpenedItsCard(t *testing.T) {
 	t.Parallel()
 	in := failure("gpu", "forward", func(in *Input) {
