@@ -234,7 +234,8 @@ func besideEngine(ctx *Context) bool {
 	return t != nil && t.Origin != nil && t.Origin.Actor == "CheckpointEngineWorker"
 }
 
-// oversized reports whether the request alone exceeds the card: by its size in the message, or by the most that cards of its name have.
+// oversized reports whether the request alone exceeds the card: by its size in the message or, as JAX prints none, by the most that cards
+// of its name have.
 func oversized(ctx *Context, _ string) verdict {
 	r := ctx.root
 	size, _, named := memory.CardSize(ctx.run, ctx.incident)
@@ -242,7 +243,7 @@ func oversized(ctx *Context, _ string) verdict {
 	if r.Total != nil {
 		total = *r.Total
 	}
-	if r.Requested == nil || r.Total == nil && (!named || ctx.resource != "gpu") {
+	if r.Requested == nil || r.Total == nil && (!named || ctx.run.Framework != "jax") {
 		return verdict{}
 	}
 	return verdict{
