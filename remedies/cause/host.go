@@ -313,14 +313,6 @@ func (in *Input) ownActor() bool {
 	return in.RayMonitor && in.Application == "" && (in.Framework == "" || in.Framework == "unknown") && in.Parameters.Value == 0
 }
 
-// hierarchicalCache reports that SGLang's cache in host memory did not fit.
-var hierarchicalCache = both(func(in *Input) string {
-	if in.on("enable_hierarchical_cache") {
-		return "SGLang's hierarchical cache is kept in host memory"
-	}
-	return saw("the request came from the hierarchical cache", "sglang.hicache")(in)
-}, (*Input).host)
-
 // engineKeeps reports that an engine is set to keep weights in host memory.
 func engineKeeps(in *Input) string {
 	key, v, ok := in.Setting("cpu_offload_gb")

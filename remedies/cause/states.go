@@ -451,6 +451,19 @@ func (in *Input) statesAppear(adam bool) string {
 	return fmt.Sprintf("%s allocates its %s in the first step", whose, what)
 }
 
+// pipelineFills reports that the parts of a pipeline, all of them on the card, leave nothing for the first of them to work with.
+func pipelineFills(in *Input) string {
+	moves := in.Infers && in.passes(6, "module.py convert", "module.py _apply")
+	if !in.trainerGPU() || in.Phase == "init" || !moves && !(in.passes(40, "diffusers/pipelines/") && in.passes(30, "encode_prompt", "text_encoder", "_prompt_embeds")) ||
+		in.Allocated == nil || in.Total == nil || in.Requested == nil || *in.Allocated < *in.Total*9/10 || *in.Requested > *in.Total/50 {
+		return ""
+	}
+	if moves {
+		return fmt.Sprintf("%s were allocated when another model was moved to the card", gib(in.Allocated))
+	}
+	return fmt.Sprintf("%s were allocated before the first part of the pipeline had done its work", gib(in.Allocated))
+}
+
 // DispatchedFills reports that the layers of a model that accelerate spread over devices (device_map) fill a card, so that it has no room
 // for a step's tensors: what nothing trains holds is mostly weights, and the request is small.
 func DispatchedFills(in *Input) string {

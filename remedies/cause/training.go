@@ -357,19 +357,6 @@ func keepsOutputs(in *Input) string {
 	return fmt.Sprintf("%s is %s: the logits of all batches of an evaluation are kept in host RAM", key, v)
 }
 
-// pipelineFills reports that the parts of a pipeline, all of them on the card, leave nothing for the first of them to work with.
-func pipelineFills(in *Input) string {
-	moves := in.Infers && in.passes(6, "module.py convert", "module.py _apply")
-	if !in.trainerGPU() || in.Phase == "init" || !moves && !(in.passes(40, "diffusers/pipelines/") && in.passes(30, "encode_prompt", "text_encoder", "_prompt_embeds")) ||
-		in.Allocated == nil || in.Total == nil || in.Requested == nil || *in.Allocated < *in.Total*9/10 || *in.Requested > *in.Total/50 {
-		return ""
-	}
-	if moves {
-		return fmt.Sprintf("%s were allocated when another model was moved to the card", gib(in.Allocated))
-	}
-	return fmt.Sprintf("%s were allocated before the first part of the pipeline had done its work", gib(in.Allocated))
-}
-
 // loadedTwice reports that more is allocated during weight loading than the weights take in 16 bits.
 func loadedTwice(in *Input) string {
 	p := in.Parameters.Value
