@@ -53,6 +53,8 @@ var attackersThere = []attack{
 	{"activations", "stack:/task_modules/", []string{"assign-on-host"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "layer-offload"}},
+	{"engine_activation", "picture", []string{"vram-margin", "projector"}},       // an image encoder has memory of its own
+	{"states_too_big", "framework:triton", []string{"share-down"}},               // an instance that is created takes its cache, too
 	{"engine_activation", "framework:ollama", []string{"layers", "vram-margin"}}, // it chose the layers by its estimate of the buffers
 	{"leak_over_steps", "host_evaluation", []string{"eval-logits"}},
 	{"checkpoint_gather", "broadcasts_state", []string{"own-copies"}},
