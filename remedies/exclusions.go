@@ -91,6 +91,9 @@ var exclusions = []exclusion{
 	{levers: []string{"length", "engine-length"}, why: because("the engine failed while it loaded its weights, whose size does not depend on the length", func(ctx *Context) bool {
 		return ctx.is("engine_loads")
 	})},
+	{levers: []string{"share-down", "engine-chunk", "engine-seqs", "kv-dtype", "graphs", "eager"}, why: because("the engine failed while it loaded its weights, before it takes its cache", func(ctx *Context) bool {
+		return ctx.is("engine_loads")
+	})},
 	{levers: []string{"engine-length", "kv-dtype", "engine-chunk", "attention"}, why: weightsOnly},
 	{levers: []string{"dynamic-batch"}, why: allowsAsMany},
 	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},

@@ -293,6 +293,7 @@ var attacksThere = []attack{
 	{"engine_activation", "makes_decoder", []string{"engine-seqs", "engine-length", "engine-chunk"}},
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down"}}, // its rows are whole on each GPU, and the cache takes what more GPUs free
 	{"engine_activation", "encoder_batch", []string{"engine-seqs", "engine-multimodal", "engine-tp"}},
+	{"engine_activation", "max_num_batched_tokens>65536", []string{"engine-chunk", "engine-multimodal", "engine-tp"}}, // far above any default
 	{"engine_activation", "profile_run", []string{"engine-multimodal", "engine-pixels", "engine-chunk", "engine-length", "engine-tp", "engine-seqs"}},
 	{"engine_activation", "ctranslate2", []string{"micro-batch", "dtype", "beams", "smaller-model"}},
 	{"engine_activation", "stack:models/whisper/", []string{"micro-batch", "smaller-model"}},

@@ -155,6 +155,7 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 		{"one GPU: nothing to shard", onGPUs(1), gpu("optimizer", .5, .2, 40, moments), []string{"optim = adamw_8bit"}, []string{"deepspeed set"}},
 		{"the Trainer shards by FSDP, not by DeepSpeed", run("torch", batch, "4", "fsdp", "full_shard auto_wrap"), gpu("optimizer", .5, .2, 40, moments), nil, []string{"deepspeed set"}},
 		{"ms-swift recomputes by default", of("swift", run("torch", batch, "4", "--tuner_type", "lora")), step(), []string{batch + " = 2"}, []string{"gradient_checkpointing set"}},
+		{"ROLL's fa2 is flash attention already", of("roll", run("torch", "actor_train.model_args.attn_implementation", "fa2")), gpu("forward", 3.5, 1, 32, frames("/x/modeling_qwen2.py|forward|attn_weights = nn.functional.softmax(attn_weights, dim=-1, dtype=torch.float32)")), nil, []string{"attn_implementation set"}},
 		{"samples are cut last", of("axolotl", run("torch", "micro_batch_size", "4", "sequence_len", "8192")), step(), []string{"micro_batch_size = 2"}, nil},
 		{
 			"supervised training has no engine to put to sleep", of("unsloth", run("trl", "Batch size per device", "8")),

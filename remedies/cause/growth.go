@@ -9,7 +9,7 @@ import (
 
 // growth returns the growing reading of the memory that ran out.
 func (in *Input) growth() (classifier.Trend, bool) {
-	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"}, "host": {"reading.rss", "reading.host", "reading.node", "deepspeed.host_memory", "ggml.prompt_cache"}}[in.Resource]
+	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"}, "host": {"reading.rss", "reading.host", "reading.node", "deepspeed.host_memory"}}[in.Resource]
 	i := slices.IndexFunc(in.Growth, func(t classifier.Trend) bool { return slices.Contains(names, t.Name) })
 	if i < 0 || in.Phase == "init" || in.LastStep != nil && *in.LastStep < 2 || in.Phase == "checkpoint" && in.Growth[i].Last < 2*in.Growth[i].First { // gathering adds at once
 		return classifier.Trend{}, false
