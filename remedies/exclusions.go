@@ -364,6 +364,9 @@ func engineUntouched(q *question) string {
 func engineApart(ctx *Context) string {
 	const little = 1 << 30 // of CUDA contexts
 	r := ctx.root
+	if why := cacheGiven(ctx); why != "" {
+		return why
+	}
 	if !trains(ctx) && ctx.phase != "checkpoint" || ctx.is("engine_process") || r.ProcessBytes == nil || !ownProcesses(ctx) {
 		return ""
 	}
@@ -377,6 +380,23 @@ func engineApart(ctx *Context) string {
 		return ""
 	}
 	return fmt.Sprintf("the engine runs in its own processes, and all others hold only %s of this card", classifier.GiB(held))
+}
+
+// cacheGiven returns why the share of an engine that sleeps in the trainer's process does not matter in a weight update, or "": what is
+// not PyTorch's is much less than the share, so the engine has its weights back and not its cache.
+func cacheGiven(ctx *Context) string {
+	r := ctx.root
+	share, ok := awakeShare(ctx)
+	_, sleeps := ctx.settings.flag("free_cache_engine", "vllm_enable_sleep_mode", "vllm_enable_sleep")
+	level, _ := ctx.settings.integer("sleep_level") // of ms-swift
+	if ctx.phase != "weight_update" || ctx.is("engine_process") || sleeps != yes && level < 1 || !ok || r.Free == nil || r.Allocated == nil || r.ReservedUnallocated == nil {
+		return ""
+	}
+	outside := *r.Total - *r.Free - *r.Allocated - *r.ReservedUnallocated
+	if outside <= 0 || outside > share/4*3 {
+		return ""
+	}
+	return fmt.Sprintf("the engine has not taken its cache back: all that is not PyTorch's is %s, and its share is %s", classifier.GiB(outside), classifier.GiB(share))
 }
 
 // ownProcesses reports whether the run's engine never runs in the trainer's process: with Ray actors or servers of its own. verl runs
