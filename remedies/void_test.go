@@ -127,7 +127,7 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"of one that lacks a third":                {long, lacking(24, 16), "vllm.kv-dtype", ""},
 		"in a step":                                {slime, collective("/r/model.py|train_one_step|finalize_model_grads("), "slime.max-tokens-per-gpu", ""},
 
-		"an engine that has its weights back":         {run("trl", "vllm_enable_sleep_mode", "true", "vllm_gpu_memory_utilization", "0.45"), idle(gpu("weight_update", .26, .21, 79.11, frames("/x/trl/trainer/grpo_trainer.py|_move_model_to_vllm|")), 61.66, .31), "trl.vllm-utilization", "has not taken its cache back"},
+		"an engine that has its weights back":        {run("trl", "vllm_enable_sleep_mode", "true", "vllm_gpu_memory_utilization", "0.45"), idle(gpu("weight_update", .26, .21, 79.11, frames("/x/trl/trainer/grpo_trainer.py|_move_model_to_vllm|")), 61.66, .31), "trl.vllm-utilization", "has not taken its cache back"},
 		"an engine's memory is mapped before a step": {run("sglang", "chunked_prefill_size", "8192"), recognized("tms.fatal", gpuOOM("weight_update")), "sglang.chunked-prefill", "before a step"},
 		"and in a step it is there":                  {run("sglang", "chunked_prefill_size", "8192"), stopped("rollout", "/x/sglang/srt/managers/scheduler.py|run_batch|"), "sglang.chunked-prefill", ""},
 		"vLLM's cache is made before a step":         {serves, stopped("init", "/x/vllm/v1/worker/gpu_model_runner.py|_allocate_kv_cache_tensors|torch.zeros("), "vllm.max-num-batched-tokens", "before a step"},
