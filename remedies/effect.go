@@ -286,7 +286,11 @@ func cacheEffect(ctx *Context, c *change) effect {
 		return effect{}
 	}
 	if _, said := estimatedLength(ctx); c.parameter.Next == "fit_length" && (said || r.Requested != nil) {
-		return effect{enough: yes, why: "the engine's own estimate of what fits"}
+		why := "its cache fits into what the engine left for it"
+		if said {
+			why = "the engine's own estimate of what fits"
+		}
+		return effect{enough: yes, why: why}
 	}
 	short, ok := ctx.shortfall()
 	if !ok || c.From == nil || r.Requested == nil {

@@ -74,6 +74,11 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		r.Gauges = append(r.Gauges, classifier.Gauge{Name: "vllm.encoder_cache", Fields: parser.Fields{"items": "2", "media": "video"}})
 		return r
 	}
+	before091 := func(r *classifier.Run) *classifier.Run {
+		r.EngineVersion = "0.8.3"
+		r.Gauges = append(r.Gauges, reading("vllm.weights", map[string]float64{"used": 50.6}))
+		return r
+	}
 	alone := func(r *classifier.Run) *classifier.Run {
 		r.Gauges = append(r.Gauges, classifier.Gauge{Name: "vllm.profiles_one"})
 		return r
@@ -92,6 +97,13 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		{"weights that do not fit are quantized while they are read", vllm(), fullCard("init", 0.5, load...), "--quantization=bitsandbytes", []string{"--quantization=fp8", "--max-num-seqs=128", "--enforce-eager=True", "--kv-cache-dtype=fp8"}},
 		{"SGLang reads such weights in a format of their own", sglang(), fullCard("init", 0.5, "/x/sglang/srt/model_executor/model_runner.py|load_model|", "/x/sglang/srt/layers/linear.py|create_weights|"), "--load-format=bitsandbytes", []string{"--quantization=fp8"}},
 		{"weights that fit are made smaller for the cache", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), cache(tooLong), "--quantization=fp8", []string{"--enforce-eager=True"}},
+		{"nor quantized for a cache that lacks more than they take, and the length goes down with the cache", before091(vllm("max_seq_len", "10485760")), func() *classifier.Incident {
+			in := with(cache("To serve at least one request with the models's max seq len (10485760), (480.00 GiB KV cache is needed, which is larger than the available KV cache memory (16.90 GiB)"), func(r *classifier.Root) {
+				r.Requested, r.Total, r.At = gibs(480), gibs(79.1), parser.Position{Source: "a.log", Line: 9}
+			})
+			in.Shortfall = gibs(463.1)
+			return in
+		}(), "--max-model-len=368640", []string{"--quantization=fp8", "--tensor-parallel-size"}},
 		{"a card from before Turing has no 8-bit floats", onCard(vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95", "kv_cache_dtype", "fp8"), "V100"), cache(tooLong), "--quantization=bitsandbytes", []string{"--quantization=fp8"}},
 		{"a cache for one sequence may be of 8 bits", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), cache(tooLong), "--kv-cache-dtype=fp8", nil},
 		{"a cache for which there is nothing may not", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), with(recognized("vllm.no_cache_blocks", cache(noBlocks)), func(r *classifier.Root) {

@@ -135,16 +135,35 @@ func (q *paramQuery) shorter() proposedValue {
 	}
 	each, words := oneToken(q.Context)
 	short, ok := q.shortfall()
-	if !q.is("long_sequence") || !ok || each <= 0 || *r.Requested <= short {
+	if !q.is("long_sequence") || !ok || *r.Requested <= short {
 		return proposedValue{}
 	}
 	const page = 16 // vLLM's cache has pages of 16 tokens or of a multiple
 	have := *r.Requested - short
+	if each <= 0 {
+		return q.inProportion(n, have)
+	}
 	fits := memory.Printed(have, r.Message).Low / each / page * page
 	if fits < 1 || fits >= n {
 		return proposedValue{}
 	}
 	return proposedValue{to: itoa(fits), how: fmt.Sprintf("%s for the cache, and %s: room for %d, in pages of %d", classifier.GiB(have), words, fits, page)}
+}
+
+// windowed lists parts of the names of models most of whose layers keep only a window of the sequence.
+var windowed = []string{"gemma", "command", "c4ai", "aya-"}
+
+// inProportion returns the part of n tokens that fits into have bytes of cache, in steps of 1024. Before vLLM 0.9.1, which estimates the
+// length itself, the cache of one sequence grew with its length alone unless layers had a window (vllm/v1/core/kv_cache_utils.py,
+// check_enough_kv_cache_memory).
+func (q *paramQuery) inProportion(n, have int64) proposedValue {
+	const step = 1024
+	need := *q.root.Requested
+	to := int64(float64(n)/float64(need)*float64(memory.Printed(have, q.root.Message).Low)) / step * step
+	if to < step || to >= n || !q.is("before:vllm 0.9.1") || containsAny(strings.ToLower(q.run.Model.Name), windowed) {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s of the %s for %s tokens, rounded down to a multiple of %d", classifier.GiB(have), classifier.GiB(need), memory.Thousands(n), step)}
 }
 
 // leavesCache reports whether the engine's share holds the weights, the activations of a profiling run of a length, which grow with it, and
