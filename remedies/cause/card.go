@@ -298,7 +298,8 @@ func (in *Input) ListsItself() bool {
 // Either the others match each other, or they match the failing one and the card's own rank holds more.
 func alike(in *Input) string {
 	held := in.neighbors()
-	if len(held) < 2 || in.GPUs == 1 || in.Device != nil && *in.Device != 0 || in.SharesCard && in.RayWorkers {
+	one := in.GPUs == 1 || in.GPUs == 0 && in.EngineFailed && in.number("tensor_parallel_size", "tp_size") == 1 // there are no other ranks
+	if len(held) < 2 || one || in.Device != nil && *in.Device != 0 || in.SharesCard && in.RayWorkers {
 		return "" // actor, critic and reference of a colocated run share their cards on purpose
 	}
 	most := slices.Max(held)

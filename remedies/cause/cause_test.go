@@ -360,6 +360,9 @@ func TestWhatElseProvesACause(t *testing.T) {
 			"processes alike on one card, where each sees all cards or only its own", "wrong_device", failure("gpu", "init", twoAlike), failure("gpu", "init", twoAlike, colocated),
 		},
 		{
+			"an engine on one GPU has no other ranks", "wrong_device", failure("gpu", "rollout", twoAlike), failure("gpu", "rollout", twoAlike, settings("tp_size", "1"), func(in *Input) { in.EngineFailed, in.GPUs = true, 0 }),
+		},
+		{
 			"nvidia-smi lists a rank on two cards", "wrong_device", failure("gpu", "backward", listing(1<<30, 30<<30)), failure("gpu", "backward", listing(30<<30, 1<<30)),
 		},
 		{
