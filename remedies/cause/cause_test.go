@@ -363,6 +363,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			"an engine on one GPU has no other ranks", "wrong_device", failure("gpu", "rollout", twoAlike), failure("gpu", "rollout", twoAlike, settings("tp_size", "1"), func(in *Input) { in.EngineFailed, in.GPUs = true, 0 }),
 		},
 		{
+			"LMDeploy's vision tower after its cache", "engine_share_too_large",
+			failure("gpu", "init", stack("lmdeploy/vl/model/qwen.py __init__"), func(in *Input) { in.Allocated = bytes(1.7) }), failure("gpu", "init", stack("lmdeploy/vl/model/qwen.py __init__")),
+		},
+		{
 			"nvidia-smi lists a rank on two cards", "wrong_device", failure("gpu", "backward", listing(1<<30, 30<<30)), failure("gpu", "backward", listing(30<<30, 1<<30)),
 		},
 		{

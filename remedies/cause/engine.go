@@ -118,6 +118,7 @@ var engines = []hypothesis{
 			}), (*Input).servingEngine)},
 			{sign + hint, both(when("the engine failed with its cache in place", func(in *Input) bool { return in.CacheTaken && !in.NoRoomForCache && in.Phase != "weight_update" }), (*Input).engineGPU)},
 			{sign + hint, both(frames(3, "the stack ends where the engine makes its cache", "_create_buffers", "_allocate_kv_cache"), (*Input).engineGPU)},
+			{2 * proof, towerAfterCache},
 			{sign, both(when("TurboMind gives its cache most of what the weights leave, and then found too little", func(in *Input) bool { return strings.Contains(in.Text, "[tm]") }), (*Input).gpu)},
 			{proof, func(in *Input) string {
 				if !in.SharesCard || in.EngineAsleep || in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.NoRoomForCache {
@@ -298,6 +299,15 @@ func layerCache(in *Input) string {
 	return trimmed(in.Request[0].Text)
 }
 
+// towerAfterCache reports that LMDeploy failed in its vision tower, which is PyTorch's, while most of the process's memory is not: it is
+// TurboMind's, which took its weights and its cache before (lmdeploy/serve/vl_async_engine.py; from 0.4 on the tower is loaded first).
+func towerAfterCache(in *Input) string {
+	if !in.gpu() || !in.passes(60, "lmdeploy/vl/") || in.Process == nil || in.Allocated == nil || *in.Process-*in.Allocated < *in.Process/2 {
+		return ""
+	}
+	return gib(in.Process) + " is this process's and little of it PyTorch's: TurboMind has its weights and its cache there"
+}
+
 // keepsMostOfTheCard reports that an engine stays awake beside the trainer with at least half of the card.
 func keepsMostOfTheCard(in *Input) string {
 	name, v, share := in.shareSet()
@@ -316,6 +326,8 @@ func (in *Input) besideCache() string {
 		return "the CUDA graphs"
 	case in.Sampler:
 		return "the sampler's temporary tensors"
+	case towerAfterCache(in) != "":
+		return "the vision tower, which comes after the cache"
 	case in.EngineFailed:
 		return "the engine's temporary tensors"
 	case in.Framework == "jax":
