@@ -338,6 +338,8 @@ func engineUntouched(q *question) string {
 		return ctx.holds("uncounted_graphs").why
 	case pullsOne([]string{"graphs", "eager"}, topic, changes) && engineApart(ctx) != "":
 		return engineApart(ctx)
+	case pullsOne([]string{"graphs", "eager"}, topic, changes) && ctx.stackContains(3, "_allocate_kv_cache"):
+		return "it failed while the planned cache was taken, before any graph"
 	case topic == "engine-sleep" && ctx.phase == "init" && ctx.is("engine_process") && !ctx.is("engine_wakes"):
 		return "the engine failed as it started, before its first rollout"
 	case (topic == "engine-max-len" || topic == "engine-kv-dtype") && ctx.is("nothing_for_cache") && ctx.recognisedAs("sglang."):
@@ -348,6 +350,8 @@ func engineUntouched(q *question) string {
 		return "another process's memory counts against the share: a larger one makes up for it"
 	case pullsOne([]string{"engine-tp", "engine-quantization", "kv-dtype", "eager"}, topic, changes) && takesShare(ctx):
 		return "the cache takes the same share of whatever is free"
+	case topic == "engine-quantization" && ctx.run.Engine == "vllm" && takesMemory(ctx):
+		return "the engine fills its share of each GPU: its cache takes what smaller weights leave"
 	case topic == "engine-tp" && shareStays(ctx):
 		return "the engine fills its share of each GPU: its cache takes what smaller weights leave"
 	case (topic == "engine-tp" || topic == "engine-quantization") && smallWeights(ctx, topic) != "":

@@ -54,6 +54,7 @@ func feasibleShare(ctx *Context, key string, f float64) feasibleRange {
 				b.besideDraft(share, &g, deref(ctx.root.Total))
 			}
 		}
+		b.afterCache(ctx)
 	}
 	if least, ok := parseNumber(readField(ctx, "least", "sglang.weights_leave_nothing")); ok && least < 1 {
 		b.atLeast(least, "the weights, as the engine says")
@@ -75,6 +76,20 @@ func (b *feasibleRange) besideDraft(weights float64, g *classifier.Gauge, total 
 	if draft := float64(used) / float64(total); ok && total > 0 && draft > weights/2 {
 		b.atMost(0.95*weights/(weights+draft), "a draft model with "+classifier.GiB(used)+" of weights, and its cache")
 	}
+}
+
+// afterCache leaves room for the draft model of vLLM's V0, whose weights are not in the profile by which the cache is planned
+// (vllm/spec_decode/spec_decode_worker.py, determine_num_available_blocks, before 0.8).
+func (b *feasibleRange) afterCache(ctx *Context) {
+	g, read := lastReading(ctx.run, "vllm.weights")
+	draft, ok := g.Fields.Int("used")
+	r := ctx.root
+	idle := idleReserve(ctx)
+	if !read || !ok || idle == nil || r.Total == nil || *r.Total <= 0 || r.ProcessBytes == nil || r.Allocated == nil || !ctx.passesThrough("/spec_decode/spec_decode_worker") || !ctx.is("draft") {
+		return
+	}
+	context := *r.ProcessBytes - *r.Allocated - *idle
+	b.atMost(float64(*r.Total-draft-context)/float64(*r.Total), fmt.Sprintf("%s of the draft model's weights (%s) and %s outside of PyTorch", classifier.GiB(draft), g.At, classifier.GiB(context)))
 }
 
 // besideOthers subtracts what other programs hold of the card from the share.
