@@ -83,6 +83,13 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		r.Gauges = append(r.Gauges, reading("vllm.weights", map[string]float64{"used": 8}))
 		return r
 	}
+	listed := func(r *classifier.Run) *classifier.Run {
+		for _, card := range []string{"0", "1", "2", "3"} {
+			r.Gauges = append(r.Gauges, classifier.Gauge{Name: "smi.row", Fields: parser.Fields{"device": card}})
+		}
+		r.Gauges = append(r.Gauges, classifier.Gauge{Name: "smi.process", Fields: parser.Fields{"device": "1", "pid": "17345", "comm": "python", "used": itoa(*gibs(9.6))}})
+		return r
+	}
 	alone := func(r *classifier.Run) *classifier.Run {
 		r.Gauges = append(r.Gauges, classifier.Gauge{Name: "vllm.profiles_one"})
 		return r
@@ -134,6 +141,7 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		{"where another pool failed, there is no draft model", weighed(sglang("mem_fraction_static", "0.6", "tensor_parallel_size", "4"), 7), fullCard("init", 0.5, "/x/sglang/srt/managers/scheduler.py|__init__|", "/x/sglang/srt/mem_cache/memory_pool.py|_create_buffers|torch.zeros("), "--mem-fraction-static=0.54", []string{"--mem-fraction-static=0.47", "--max-total-tokens", "--quantization=fp8"}},
 		{"vLLM reads a draft model beside the weights", vllm(), fullCard("init", 0.5, runner+"|load_model|", "/x/vllm/v1/spec_decode/eagle.py|load_model|", "/x/vllm/model_executor/layers/linear.py|create_weights|torch.empty("), "--speculative-config=a smaller draft model, or none", []string{"--quantization=bitsandbytes"}},
 		{"V0 plans its cache as if a draft model took nothing", drafted(vllm("speculative_model", "/m/draft", "gpu_memory_utilization", "0.95")), with(fullCard("init", 0.3, "/x/vllm/spec_decode/spec_decode_worker.py|initialize_cache|", "/x/vllm/worker/cache_engine.py|__init__|", "/x/vllm/worker/cache_engine.py|_allocate_kv_cache|"), func(r *classifier.Root) { r.ReservedUnallocated = gibs(0.5) }), "--gpu-memory-utilization=0.78", []string{"--quantization=fp8", "--enforce-eager=True"}},
+		{"a server takes as many free cards as it uses", listed(sglang("tp_size", "2", "CUDA_VISIBLE_DEVICES", "0,1")), cache("ValueError: The memory capacity is unbalanced. Some GPUs may be occupied by other processes."), "CUDA_VISIBLE_DEVICES=0,2", nil},
 		{"the table of the requests' tokens wants a shorter context", sglang("chunked_prefill_size", "8192"), rows, "--context-length=131072", []string{"--chunked-prefill-size=4096", "--quantization=fp8"}},
 		{"SGLang-Omni's encoders lie beside its thinker", sglang("mem_fraction_static", "0.88"), with(fullCard("forward", 1.5, "/x/sglang_omni/models/qwen3_omni/components/image_encoder.py|forward|self.visual("), func(r *classifier.Root) {
 			r.ProcessBytes, r.Allocated, r.OtherProcesses = gibs(6), gibs(5), gibs(33)

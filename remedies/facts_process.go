@@ -80,18 +80,34 @@ func ownTasks(ctx *Context, _ string) verdict {
 	return stated(own, "the task is the program's own", "the task is not the program's own")
 }
 
-// freeCard is a card on which nvidia-smi shows no process, where it lists those of cards with higher numbers.
-func freeCard(q *paramQuery) proposedValue {
-	busy, most := map[int]bool{}, -1
-	for _, p := range listedProcesses(q.Context) {
-		busy[p.Device], most = true, max(most, p.Device)
+// freeCards are as many cards as an engine uses, or one, on which nvidia-smi shows no process and little memory in use.
+func freeCards(q *paramQuery) proposedValue {
+	const little = 1 << 30
+	n := int64(1)
+	if tp, ok := q.settings.integer(engineTP...); ok && q.is("engine_process") {
+		n = max(tp, 1)
 	}
-	for d := range most + 1 {
-		if !busy[d] {
-			return proposedValue{to: itoa(int64(d)), how: "nvidia-smi lists no process there"}
+	busy, most := map[int64]bool{}, int64(-1)
+	for _, p := range listedProcesses(q.Context) {
+		busy[int64(p.Device)], most = true, max(most, int64(p.Device))
+	}
+	for _, g := range q.run.Gauges {
+		device, ok := g.Fields.Int("device")
+		used, known := g.Fields.Int("used")
+		if card := g.Name == "smi.card"; ok && (card && known || g.Name == "smi.row" && len(busy) > 0) {
+			busy[device], most = busy[device] || used > little, max(most, device)
 		}
 	}
-	return proposedValue{}
+	var free []string
+	for d := int64(0); d <= most && int64(len(free)) < n; d++ {
+		if !busy[d] {
+			free = append(free, itoa(d))
+		}
+	}
+	if int64(len(free)) < n || q.settings.has("pipeline_parallel_size") && !q.is("pipeline_parallel_size=1") {
+		return proposedValue{}
+	}
+	return proposedValue{to: strings.Join(free, ","), how: "nvidia-smi lists no process there"}
 }
 
 // firstCard halves a card's number in a list with the gigabytes of weights for each card.

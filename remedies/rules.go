@@ -79,7 +79,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"layers":              layersThatFit,
 		"fewer_layers":        plannedLayers,
 		"allocator":           allocator,
-		"free_card":           freeCard,
+		"free_card":           freeCards,
 		"first_card":          firstCard,
 		"pod_request":         podRequest,
 		"host_memory":         hostMemory,

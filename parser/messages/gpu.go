@@ -20,6 +20,17 @@ func gpuPatterns() []pattern.Pattern {
 			NoMatch: []string{"22110, /home/a/miniconda3/bin/python, 68412 MiB", "0, 81559 MiB, 12 MiB"},
 		},
 		{
+			Name:     "smi.row",
+			Literals: []string{"  NVIDIA ", "  Tesla ", "  GeForce "},
+			Expr:     `^\|\s{1,5}(?<device>\d{1,3})\s{2,4}(?:NVIDIA|Tesla|GeForce) .{1,60}\|`,
+			Also:     []string{"gpu.card"},
+			Gauge:    true, Source: "nvidia-smi 418 to 580, its table of cards: the row with a card's number",
+			Match: []pattern.Sample{
+				{Line: "|   4  NVIDIA GeForce RTX 3090        On  | 00000000:88:00.0 Off |                  N/A |", Want: parser.Fields{"device": "4"}},
+			},
+			NoMatch: []string{"|    0   N/A  N/A     20110      C   tritonserver                              66790MiB |"},
+		},
+		{
 			Name:     "gpu.card",
 			Literals: []string{"NVIDIA A", "NVIDIA H", "NVIDIA B", "NVIDIA L", "NVIDIA T", "NVIDIA V", "NVIDIA RTX", "GeForce RTX", "Tesla V100", "Tesla T4"},
 			Expr: `\b(?:NVIDIA|GeForce|Tesla) (?:GeForce |Tesla )?(?<card>A100|A800|H100|H800|V100|A30|A40|A10G?|H200|H20|B200|L40S?|L4|T4|RTX A6000|RTX [345]090)(?!\w| Ti| D\b)` +
