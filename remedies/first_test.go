@@ -19,7 +19,7 @@ var attackers = map[string]string{
 	"not_sharded":            "shard lazy-load spread fsdp2",
 	"optimizer_first_step":   "optimizer-offload foreach small-optimizer shard sub-group adapters freeze param-offload more-gpus",
 	"activations":            "recompute pipeline-schedule no-grad micro-batch eval-batch token-budget dynamic-batch pieces packing group sequence-parallel train-tp activation-offload mixed-precision fused-layers fused-loss attention tiles image-size frames fewer-pictures prealloc cache-offload length freeze",
-	"attention_scores":       "attention engine-multimodal tiles image-size engine-chunk sequence-parallel micro-batch",
+	"attention_scores":       "attention recompute engine-multimodal tiles image-size engine-chunk sequence-parallel micro-batch",
 	"logits":                 "token-budget micro-batch eval-batch eval-logits pieces fused-loss entropy dynamic-batch packing sequence-parallel train-tp update length",
 	"entropy_chain":          "entropy fused-loss token-budget micro-batch dynamic-batch sequence-parallel train-tp",
 	"one_long_sample":        "length sequence-parallel fused-loss",
