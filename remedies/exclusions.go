@@ -350,7 +350,7 @@ func engineUntouched(q *question) string {
 		return "another process's memory counts against the share: a larger one makes up for it"
 	case pullsOne([]string{"engine-tp", "engine-quantization", "kv-dtype", "eager"}, topic, changes) && takesShare(ctx):
 		return "the cache takes the same share of whatever is free"
-	case topic == "engine-quantization" && ctx.run.Engine == "vllm" && takesMemory(ctx):
+	case topic == "engine-quantization" && ctx.run.Engine == "vllm" && ctx.stackContains(3, "_allocate_kv_cache"):
 		return "the engine fills its share of each GPU: its cache takes what smaller weights leave"
 	case topic == "engine-tp" && shareStays(ctx):
 		return "the engine fills its share of each GPU: its cache takes what smaller weights leave"
