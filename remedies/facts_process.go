@@ -7,6 +7,7 @@ import (
 
 	"oomscan/parser"
 	"oomscan/parser/traceback"
+	"oomscan/remedies/cause"
 )
 
 // severalRanks reports whether the process that failed is one of several that work together: which card each uses is set in
@@ -89,7 +90,9 @@ func freeCards(q *paramQuery) proposedValue {
 	}
 	busy, most := map[int64]bool{}, int64(-1)
 	for _, p := range listedProcesses(q.Context) {
-		busy[int64(p.Device)], most = true, max(most, int64(p.Device))
+		if p.Device != cause.AnyDevice {
+			busy[int64(p.Device)], most = true, max(most, int64(p.Device))
+		}
 	}
 	for _, g := range q.run.Gauges {
 		device, ok := g.Fields.Int("device")
