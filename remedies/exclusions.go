@@ -411,6 +411,7 @@ func engineApart(ctx *Context) string {
 // cacheGiven returns why the share of an engine that sleeps in the trainer's process does not matter in a weight update, or "": what is
 // not PyTorch's is much less than the share, so the engine has its weights back and not its cache.
 func cacheGiven(ctx *Context) string {
+	const contexts = 4 << 30 // with no more than these, the engine's memory may be PyTorch's
 	r := ctx.root
 	share, ok := awakeShare(ctx)
 	_, sleeps := ctx.settings.flag("free_cache_engine", "vllm_enable_sleep_mode", "vllm_enable_sleep")
@@ -419,7 +420,7 @@ func cacheGiven(ctx *Context) string {
 		return ""
 	}
 	outside := *r.Total - *r.Free - *r.Allocated - *r.ReservedUnallocated
-	if outside <= 0 || outside > share/4*3 {
+	if outside < contexts || outside > share/4*3 {
 		return ""
 	}
 	return fmt.Sprintf("the engine has not taken its cache back: all that is not PyTorch's is %s, and its share is %s", classifier.GiB(outside), classifier.GiB(share))
