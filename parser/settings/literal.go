@@ -68,7 +68,7 @@ func (d *literal) top() *frame { return &d.stack[len(d.stack)-1] }
 
 func (d *literal) feed(r *Reader, text []byte) (fits, more bool) {
 	i := 0
-	if at := bytes.Index(text, []byte(" #")); d.code && at >= 0 && bytes.IndexAny(text[at:], `"'`) < 0 {
+	if at := bytes.Index(text, []byte(" #")); d.code && at >= 0 && !bytes.ContainsAny(text[at:], `"'`) {
 		text = bytes.TrimRight(text[:at], " ") // a comment
 	}
 	for i < len(text) && ascii.IsBlank(text[i]) {
