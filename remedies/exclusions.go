@@ -126,6 +126,9 @@ var exclusions = []exclusion{
 		return ""
 	}},
 	{topics: []string{"engine-share-down"}, why: func(q *question) string { return engineApart(q.Context) }},
+	{levers: []string{"share-down", "sleep"}, why: because("vLLM has a GPU of its own (vllm_device)", func(ctx *Context) bool {
+		return ctx.settings.has("vllm_device") && trains(ctx) && !ctx.is("engine_process") // trl/trainer/grpo_trainer.py before 0.17
+	})},
 	{topics: []string{"engine-share-down"}, why: because("the engine sleeps while this phase runs: its share is not on the card", func(ctx *Context) bool {
 		return engineAsleep(ctx) && !ctx.is("engine_residue")
 	})},

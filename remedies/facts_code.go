@@ -159,10 +159,6 @@ func fullScores(ctx *Context, _ string) verdict {
 	if at, _ := failedPlace(ctx); at == memory.Attention || len(ctx.request) > 0 && ctx.request[0].What == "attention" || ctx.is("own_layers") && ctx.stackContains(1, "q @ k", "torch.matmul(q", "torch.bmm(q", "baddbmm") {
 		return verdict{yes, "attention builds its scores in full, which grow with the square of the length"}
 	}
-	const large = 2 << 30 // larger than the output of attention
-	if deref(ctx.root.Requested) >= large && ctx.stackContains(1, "scaled_dot_product_attention(") {
-		return verdict{yes, "the fallback of scaled_dot_product_attention builds the scores in full"}
-	}
 	return verdict{}
 }
 
