@@ -245,7 +245,7 @@ func (r *Run) modelFromConfig() {
 	if _, ok := r.lookup("model_args"); ok { // lm-eval's --model is the kind of a model
 		names = append([]string{"pretrained"}, names...)
 	}
-	if v, ok := r.lookup(names...); ok && v.Value != "None" {
+	if v, ok := r.lookup(names...); ok && v.Value != "None" && v.Value != "model" { // model=model is a variable of a script
 		set(&r.Model.Name, v.Value)
 	}
 	for _, t := range []struct {

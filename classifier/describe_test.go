@@ -76,6 +76,7 @@ func TestCodeInAStackSaysWhatAScriptSets(t *testing.T) {
 	for _, c := range []struct{ log, key, value, model string }{
 		{stack("/home/u/gen.py", `model = AutoModel.from_pretrained("meta-llama/Llama-2-7b-hf", torch_dtype=torch.float32)`), "torch_dtype", "torch.float32", "meta-llama/Llama-2-7b-hf"},
 		{stack("/home/u/gen.py", "emb = model.encode(docs, batch_size=512, show_progress_bar=True)"), "batch_size", "512", ""},
+		{"trainer = SFTTrainer(model=model, args=args, max_steps=10, train_dataset=ds)\n" + oom, "max_steps", "10", ""},                // its model is a variable
 		{stack("/home/u/gen.py", "emb = model.encode(docs, batch_size=size)"), "batch_size", "", ""},                                   // a variable
 		{stack("/home/u/gen.py", "x = torch.zeros(n, dtype=torch.float32)"), "dtype", "", ""},                                          // of another tensor
 		{stack("/usr/lib/python3/dist-packages/lib/x.py", `from_pretrained("a/b", torch_dtype=torch.float32)`), "torch_dtype", "", ""}, // not the user's
