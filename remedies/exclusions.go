@@ -393,7 +393,7 @@ func smallWeights(ctx *Context, topic string) string {
 func engineApart(ctx *Context) string {
 	const little = 1 << 30 // of CUDA contexts
 	r := ctx.root
-	if why := cacheGiven(ctx); why != "" {
+	if why := cacheReleased(ctx); why != "" {
 		return why
 	}
 	if !trains(ctx) && ctx.phase != "checkpoint" || ctx.is("engine_process") || r.ProcessBytes == nil || !ownProcesses(ctx) {
@@ -411,9 +411,9 @@ func engineApart(ctx *Context) string {
 	return fmt.Sprintf("the engine runs in its own processes, and all others hold only %s of this card", classifier.GiB(held))
 }
 
-// cacheGiven returns why the share of an engine that sleeps in the trainer's process does not matter in a weight update, or "": what is
+// cacheReleased returns why the share of an engine that sleeps in the trainer's process does not matter in a weight update, or "": what is
 // not PyTorch's is much less than the share, so the engine has its weights back and not its cache.
-func cacheGiven(ctx *Context) string {
+func cacheReleased(ctx *Context) string {
 	const contexts = 4 << 30 // with no more than these, the engine's memory may be PyTorch's
 	r := ctx.root
 	share, ok := awakeShare(ctx)

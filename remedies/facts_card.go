@@ -97,7 +97,7 @@ func others(ctx *Context, _ string) verdict {
 	case ctx.is("less_than_desired"):
 		return ctx.holds("less_than_desired")
 	case countedAgainst(ctx) > 0:
-		return verdict{yes, fmt.Sprintf("%s of the card are another process's, which vLLM 0.6.4 counts against its share", classifier.GiB(countedAgainst(ctx)))}
+		return verdict{yes, fmt.Sprintf("other processes hold %s of the card, which vLLM 0.6.4 counts against its share", classifier.GiB(countedAgainst(ctx)))}
 	case cause.ListedHolder(holder) != "":
 		return verdict{yes, cause.ListedHolder(holder)}
 	case r.OtherProcesses == nil && r.ProcessBytes != nil && r.Total != nil && r.Free != nil:

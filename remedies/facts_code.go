@@ -138,7 +138,7 @@ func wholeGathered(ctx *Context, _ string) verdict {
 	at, _ := failedPlace(ctx)
 	p, r := ctx.model.Parameters.Value, ctx.root.Requested
 	if n, ranks := ctx.run.Model.Trained, ctx.run.WorldSize; n != nil && ranks != nil {
-		if why := cause.OneUnit(r, *n, int64(*ranks), strings.HasPrefix(ctx.run.Backend, "fsdp")); why != "" {
+		if why := cause.AllShards(r, *n, int64(*ranks), strings.HasPrefix(ctx.run.Backend, "fsdp")); why != "" {
 			return verdict{yes, why}
 		}
 	}

@@ -53,7 +53,7 @@ func requestedLimit(ctx *Context, _ string) verdict {
 	if ctx.run.Scheduler != "slurm" || limit == nil || !ctx.is("ray_monitor") {
 		return verdict{}
 	}
-	return verdict{truthOf(*limit%(1<<30) == 0), classifier.GiB(*limit) + " is what the job requested"}
+	return stated(*limit%(1<<30) == 0, classifier.GiB(*limit)+" is what the job requested", classifier.GiB(*limit)+" is no whole number of GiB, as a job requests")
 }
 
 // copiesTooLarge reports whether the ranks of a node, each with a copy of the weights in 16 bits, need more than the memory that was

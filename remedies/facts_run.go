@@ -224,7 +224,7 @@ func wholeGroups(ctx *Context, _ string) verdict {
 // a batch that holds whole groups of answers.
 func countsPrompts(ctx *Context, _ string) verdict {
 	if early, known := versionIn(ctx.run.FrameworkVersion, "<0.15"); known && ctx.run.Framework == "trl" && ctx.settings.has("num_generations") {
-		return verdict{truthOf(early), "TRL " + ctx.run.FrameworkVersion + " generates all answers to each prompt of a batch"}
+		return stated(early, "TRL "+ctx.run.FrameworkVersion+" generates all answers to each prompt of a batch", "a batch counts answers in TRL "+ctx.run.FrameworkVersion)
 	}
 	n, ok1 := ctx.settings.integer("num_generations")
 	m, ok2 := ctx.settings.integer("Batch size per device")
@@ -232,7 +232,7 @@ func countsPrompts(ctx *Context, _ string) verdict {
 	if !ok1 || !ok2 || !ok3 || ctx.run.Application != "unsloth" || n < 2 || max(n, m, steps) > mostSamples {
 		return verdict{}
 	}
-	return verdict{truthOf(m*steps%n != 0), fmt.Sprintf("a batch of %d with %d steps of accumulation would not hold whole groups of %d answers", m, steps, n)}
+	return stated(m*steps%n != 0, fmt.Sprintf("a batch of %d does not hold whole groups of %d answers", m*steps, n), fmt.Sprintf("a batch of %d holds whole groups of %d answers", m*steps, n))
 }
 
 // sixteenBits reports whether the dtype of the weights is set to 16 bits, in a setting or in the code that failed.

@@ -317,13 +317,13 @@ func oneUnit(in *Input) string {
 	if noWrap(in) != "" {
 		return noWrap(in)
 	}
-	return OneUnit(in.Requested, in.Trained, in.GPUs, in.trainerGPU() && strings.HasPrefix(in.Backend, "fsdp"))
+	return AllShards(in.Requested, in.Trained, in.GPUs, in.trainerGPU() && strings.HasPrefix(in.Backend, "fsdp"))
 }
 
 var noWrap = both(is(": FSDP shards the model in one piece", []string{"fsdp_auto_wrap_policy"}, "no_wrap"), (*Input).trainerGPU)
 
-// OneUnit reports that a request under FSDP is as large as the shards of all ranks, whose parameters Lightning counts on one rank.
-func OneUnit(requested *int64, shard, ranks int64, fsdp bool) string {
+// AllShards reports that a request under FSDP is as large as the shards of all ranks, whose parameters Lightning counts on one rank.
+func AllShards(requested *int64, shard, ranks int64, fsdp bool) string {
 	if !fsdp || requested == nil || shard <= 0 || shard > 1<<40 || ranks < 2 || ranks > 1<<16 {
 		return ""
 	}
