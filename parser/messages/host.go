@@ -312,6 +312,19 @@ func runtimeHostPatterns() []pattern.Pattern {
 			Match:  lines("FATAL ERROR: Reached heap limit Allocation failed - JavaScript heap out of memory"),
 		},
 		{
+			Name:     "host.container_limit_exit",
+			Literals: []string{"container exceeded its memory limit", "container killed due to out of memory"},
+			Expr:     `(?<!["'\w])(?:container exceeded its memory limit(?: \(OOM\))?, exit code:? 137\b|exit code:? 137: container killed due to out of memory)`,
+			Also:     []string{"host.container_limit"},
+			Kind:     parser.OOMKill, Role: parser.Evidence,
+			Source: "hosted runners that name the exit status of the kill, too: Modal, SageMaker",
+			Match: lines(
+				"Runner terminated: container exceeded its memory limit (OOM), exit code 137",
+				"AlgorithmError: , exit code: 137: container killed due to out of memory",
+			),
+			NoMatch: []string{"Task 4 was OOM-killed (limit 32 GiB)", "Runner terminated: container exceeded its memory limit"},
+		},
+		{
 			Name:     "host.container_limit",
 			Literals: []string{"exceeded its memory limit", "exceeding its memory limit", "exceeded the memory limit", "killed due to out of memory", "OOM-killed: ", "OOM-killed ("},
 			Expr: `(?<!["'\w])(?:[Cc]ontainer|[Rr]unner|[Tt]ask|[Pp]rocess|[Jj]ob|[Pp]od|[Ww]orker|[Ff]unction|[Rr]eplica)\b[^"'` + "`" + `]{0,80}` +
@@ -319,8 +332,7 @@ func runtimeHostPatterns() []pattern.Pattern {
 			Kind: parser.OOMKill, Role: parser.Suspicion,
 			Source: "how hosted runners put it: Modal, SageMaker, Cloud Run, Databricks",
 			Match: lines(
-				"Runner terminated: container exceeded its memory limit (OOM), exit code 137",
-				"AlgorithmError: , exit code: 137: container killed due to out of memory",
+				"Runner terminated: container exceeded its memory limit",
 				"Task 4 was OOM-killed (limit 32 GiB)",
 			),
 			NoMatch: []string{`raise OOM("container exceeded its memory limit")`, "If the container exceeds its memory limit, it is terminated."},
