@@ -261,7 +261,8 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 			r.Trace = frames("/x/datasets/arrow_dataset.py|map|for rank, done, content in iflatmap_unordered(")
 		}), "preprocessing_num_workers=1", []string{"dataloader_num_workers=1"}},
 		{"nor while YOLO reads all images into memory", launchedBy("slurm", run("torch", "cache", "ram", "workers", "8")), cached, "cache=False", []string{"workers=2", "workers=4"}},
-		{"a model of a script's own is halved itself", run("torch"), fullCard("init", 0.5, "/x/whisper/__init__.py|load_model|return model.to(device)", "/x/torch/nn/modules/module.py|convert|return t.to("), "model.half=model.half()", []string{"torch_dtype=bfloat16"}},
+		{"a model of a script's own is halved itself", run("torch"), fullCard("init", 0.5, "/x/esm/build.py|load_model|return model.to(device)", "/x/torch/nn/modules/module.py|convert|return t.to("), "model.half=model.half()", []string{"torch_dtype=bfloat16"}},
+		{"Whisper has smaller models", run("torch"), fullCard("init", 0.5, "/x/whisper/__init__.py|load_model|return model.to(device)", "/x/torch/nn/modules/module.py|convert|return t.to("), "model=turbo, medium or small", []string{"model.half=model.half()"}},
 		{"one of transformers is told its type", run("torch"), fullCard("init", 0.5, "/x/app.py|main|AutoModel.from_pretrained(name).to(device)", "/x/torch/nn/modules/module.py|convert|return t.to("), "torch_dtype=bfloat16", []string{"model.half=model.half()"}},
 		{"a file that is read whole may be mapped", run("torch"), with(host("checkpoint", "DefaultCPUAllocator: can't allocate memory: you tried to allocate 2097152000 bytes"), func(r *classifier.Root) {
 			r.Trace = frames(`/x/merge.py|main|torch.load("a.bin", map_location="cpu")`, "/x/torch/serialization.py|load|return _load(")

@@ -245,7 +245,7 @@ var attacksThere = []attack{
 	{"graph_capture", "large_graphs", []string{"graphs", "eager", "share-down"}},
 	{"states_too_big", "alone", append([]string{"launcher"}, attacks["states_too_big"]...)},
 	{"states_too_big", "stack:/megatron/training/checkpointing.py", attacks["states_too_big"]}, // the optimizer is made before a checkpoint is read
-	{"states_too_big", "loading_weights", []string{"update", "spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
+	{"states_too_big", "loading_weights", []string{"update", "spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "smaller-model", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "draft", []string{"draft", "engine-tp", "engine-offload"}},
 	{"states_too_big", "unsharded", []string{"lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "param-offload", "adapters", "train-tp"}},
 	{"not_sharded", "fsdp_auto_wrap_policy=NO_WRAP", []string{"shard"}},
