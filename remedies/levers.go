@@ -278,6 +278,7 @@ var attacksThere = []attack{
 	{"activations", "stack:/task_modules/", []string{"assign-on-host", "image-size", "micro-batch"}},
 	{"activations", "unified_memory", []string{"unified-memory", "micro-batch", "length"}},
 	{"activations", "framework:jax", []string{"recompute", "micro-batch", "unified-memory", "share-up", "prealloc", "sequence-parallel", "length"}},
+	{"fragmentation", "stack:/transformers/generation/", append(slices.Clone(attacks["fragmentation"]), "micro-batch")}, // the cache grows on
 	{"activations", "infers", append([]string{"no-grad", "eval-batch"}, append(slices.Clone(attacks["activations"]), "smaller-model")...)},
 	{"activations", "gradient_checkpointing=False", append([]string{"no-grad", "recompute", "engine-multimodal"}, attacks["activations"]...)},
 	{"activations", "vision", append([]string{"engine-multimodal"}, attacks["activations"]...)},

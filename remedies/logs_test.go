@@ -189,6 +189,7 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		// whose limit
 		{"a pod's volume for shared memory", "$ kubectl logs train-worker-0 -n ml\n" + bus, "shm", "dshm.emptyDir.medium=Memory"},
 		{"a container's shared memory", bus, "shm", "--shm-size=16g"},
+		{"a container of Kubernetes with many workers", "$ kubectl describe pod trainer-0\n    Command:\n      python\n      train.py\n      --num_workers=16\n    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n    Limits:\n      memory:          64Gi\n", "loader_workers", "--num_workers=4"},
 		{"a container of Docker", "$ docker inspect trainer\n            \"OOMKilled\": true,\n            \"ExitCode\": 137,\n            \"Memory\": 34359738368,\n", "limit_too_small", "--memory=48G"},
 		{"what sacct says was requested", "slurmstepd: error: Detected 1 oom_kill event in StepId=1000.batch. Some of the step tasks have been OOM Killed.\n1000         OUT_OF_ME+        32G            \n1000.batch   OUT_OF_ME+              33100000K\n", "limit_too_small", "--mem=48G"},
 	} {

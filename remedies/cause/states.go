@@ -186,6 +186,9 @@ func statesFigure(in *Input) (string, *int64) {
 	if in.Draft {
 		return "the draft model does not fit beside the main model", nil
 	}
+	if adapterSlots(in) != "" {
+		return in.slotsText(), nil
+	}
 	if statesFill(in) == "" {
 		if memory.WideParameter(in.Request) {
 			return weightsFigure(4, "the weights alone, in float32")(in)
@@ -194,6 +197,21 @@ func statesFigure(in *Input) (string, *int64) {
 	}
 	least, how := in.statesOnCard()
 	return sized("weights, gradients and optimizer states: %s", least, how)
+}
+
+// adapterSlots says that an engine failed where it allocates the slots of LoRA adapters.
+var adapterSlots = both(frames(20, "room is made for as many adapters as may be active", "/vllm/lora/", "/sglang/srt/lora/"), (*Input).gpu)
+
+// slotsText names the settings that size an engine's slots for adapters, and the weights beside them.
+func (in *Input) slotsText() string {
+	text := "the slots for adapters do not fit beside the weights"
+	if key, v, ok := in.Setting("max_loras", "max_loras_per_batch"); ok {
+		text = fmt.Sprintf("%s slots for adapters (%s) do not fit beside the weights", v, key)
+	}
+	if key, v, ok := in.Setting("max_lora_rank"); ok {
+		text += fmt.Sprintf("; each has room for rank %s (%s)", v, key)
+	}
+	return text
 }
 
 // modelsTogether lists the settings that put several of a run's models on the same cards.

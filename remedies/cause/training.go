@@ -95,7 +95,7 @@ var training = []hypothesis{
 			{proof, when("the model itself could not be created", func(in *Input) bool {
 				return in.Part == "model" && strings.Contains(in.Text, "insufficient gpu memory")
 			})},
-			{sign, both(frames(20, "room is made for as many adapters as may be active", "/vllm/lora/", "/sglang/srt/lora/"), (*Input).gpu)},
+			{sign, adapterSlots},
 			{proof, both(when("the stack ends where the key-value cache is created", func(in *Input) bool { return in.OwnCache }), (*Input).gpu)},
 			{sign, both(offloadedPart, (*Input).gpu)},
 			{sign, both(frames(6, "DeepSpeed copies its part of the weights in 32 bits", "fp32_groups", "fp32_partition"), (*Input).gpu)},
