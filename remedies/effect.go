@@ -154,13 +154,20 @@ func engineAwake(ctx *Context) truth {
 			sleeps = truthOf(level > 0)
 		}
 	}
-	if sleeps == unknown && trains(ctx) && slices.Contains(wakeful, programOf(ctx.run).ID) && ctx.whole && ctx.is("shares_card") {
+	if sleeps == unknown && trains(ctx) && slices.Contains(wakeful, programOf(ctx.run).ID) && (ctx.whole || shareInCall(ctx)) && ctx.is("shares_card") {
 		return yes
 	}
 	if sleeps == unknown && trains(ctx) && (ctx.root.ProcessBytes != nil || ctx.incident.Kind == parser.NCCLOOM) && slices.Contains(sleepers, programOf(ctx.run).ID) {
 		return no
 	}
 	return -sleeps
+}
+
+// shareInCall reports whether the engine's share is an argument of a call or a field of an object's dump. Arguments that are not
+// there have their defaults.
+func shareInCall(ctx *Context) bool {
+	f, ok := ctx.settings.find("vllm_gpu_memory_utilization", true)
+	return ok && f.value.Form == "repr"
 }
 
 // summons reports whether FSDP gathers all parameters to hand them to an engine, which verl does before it wakes it

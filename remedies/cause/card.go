@@ -31,6 +31,7 @@ var card = []hypothesis{
 		},
 		excludes: []clue{
 			NotFragmented,
+			statesFollow,
 			frames(12, "the outputs of all batches are joined, so each batch needs more", "nested_concat", "torch_pad_and_concatenate", "evalloopcontainer"),
 			func(in *Input) string {
 				key, v, ok := in.Setting("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")
@@ -456,4 +457,13 @@ func ownFills(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("the failed process itself holds %s of %s", gib(in.Process), gib(in.Total))
+}
+
+// statesFollow says that what comes next does not fit either: DeepSpeed copies a rank's part of the weights in 32 bits first, and the
+// optimizer has two states of that size (runtime/zero/stage_1_and_2.py, initialize_optimizer_states).
+func statesFollow(in *Input) string {
+	if deepSpeedCopies(in) == "" || in.Allocated == nil || in.Requested == nil || in.Total == nil || *in.Allocated+3**in.Requested <= *in.Total {
+		return ""
+	}
+	return "Adam's two states, of " + gib(in.Requested) + " each, come next and do not fit either"
 }

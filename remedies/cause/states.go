@@ -199,6 +199,9 @@ func statesFigure(in *Input) (string, *int64) {
 	return sized("weights, gradients and optimizer states: %s", least, how)
 }
 
+// deepSpeedCopies says that DeepSpeed's optimizer was making its copy of the weights.
+var deepSpeedCopies = both(frames(6, "DeepSpeed copies its part of the weights in 32 bits", "fp32_groups", "fp32_partition"), (*Input).gpu)
+
 // adapterSlots says that an engine failed where it allocates the slots of LoRA adapters.
 var adapterSlots = both(frames(20, "room is made for as many adapters as may be active", "/vllm/lora/", "/sglang/srt/lora/"), (*Input).gpu)
 

@@ -98,7 +98,7 @@ var training = []hypothesis{
 			{sign, adapterSlots},
 			{proof, both(when("the stack ends where the key-value cache is created", func(in *Input) bool { return in.OwnCache }), (*Input).gpu)},
 			{sign, both(offloadedPart, (*Input).gpu)},
-			{sign, both(frames(6, "DeepSpeed copies its part of the weights in 32 bits", "fp32_groups", "fp32_partition"), (*Input).gpu)},
+			{sign, deepSpeedCopies},
 			{sign, pipelineFills},
 			{proof, both(mergesAdapters, (*Input).gpu)},
 			{sign, both(when("an engine of TensorRT was being read", func(in *Input) bool {
