@@ -138,6 +138,11 @@ func TestForms(t *testing.T) {
 			want: []string{"pprint policy.train_micro_batch_size=1", "pprint policy.sequence_packing.enabled=True"},
 		},
 		{
+			name: "lines of a printed dictionary end in commas",
+			log:  "nnodes: 1\nsize: 4\n'use_dynamic_bsz': True,\n'lr': 1e-06,\n",
+			want: []string{"yaml nnodes=1", "yaml size=4", "yaml use_dynamic_bsz=True", "yaml lr=1e-06"},
+		},
+		{
 			name: "YAML whose parts are all on one line each",
 			log:  "dist: {tp_size: 1, moe: {reshard: false}}\ndata: {seq_length: 4096}\noptim: {lr: 1e-5}\n",
 			want: []string{"yaml dist.tp_size=1", "yaml dist.moe.reshard=false", "yaml data.seq_length=4096", "yaml optim.lr=1e-5"},

@@ -223,7 +223,11 @@ func yamlKey(text []byte, sure bool) (key, value string, ok bool) {
 	if key == "" || len(rest) == 0 || rest[0] != ':' || len(rest) > 1 && rest[1] != ' ' {
 		return "", "", false
 	}
-	return key, strings.TrimSpace(string(rest[1:])), true
+	value = strings.TrimSpace(string(rest[1:]))
+	if body[0] != key[0] { // a line of a printed dictionary
+		value = strings.TrimSuffix(value, ",")
+	}
+	return key, value, true
 }
 
 // keyMarks are allowed in keys besides letters, digits and underscores.
