@@ -21,6 +21,7 @@ func TestOnlyWhatRisesAndNeverFallsGrows(t *testing.T) {
 		"a sawtooth":              {[]int64{4, 9, 4, 9, 5, 10}, false},
 		"a cache that fills up":   {[]int64{4, 8, 9, 9, 9, 9}, false},
 		"less than a tenth":       {[]int64{100, 101, 102, 103, 104, 105}, false},
+		"one jump":                {[]int64{8, 9, 10, 11, 45}, false},
 		"a reading that is bare":  {[]int64{4, 0, 5, 6, 7, 8}, true},
 		"constant after the load": {[]int64{40, 40, 40, 40, 40}, false},
 	} {

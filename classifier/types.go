@@ -88,6 +88,7 @@ type Trend struct {
 	Name                string // of the pattern that read it
 	Count, Rises, Falls int
 	First, Last         int64 // bytes
+	Previous            int64 // the reading before the last
 	Peak                bool  // of the highest so far, which never falls
 	Least, Most         int64 // by how much it rose at a time
 	// Points are a bounded sample of the readings: every Every-th of those Seen.
@@ -121,19 +122,19 @@ func (t Trend) with(g *parser.Gauge) Trend {
 	case n < t.Last:
 		t.Falls++
 	}
-	t.Count, t.Last = t.Count+1, n
+	t.Count, t.Previous, t.Last = t.Count+1, t.Last, n
 	return t
 }
 
 // grows reports whether a reading rose almost each time, by a tenth and more in all, and never fell: a sawtooth has a floor, and
-// a cache that fills up stops. A peak never falls, and longer samples raise it now and then: it has to rise each time, by
+// a cache that fills up stops, and a jump at the end is no growth. A peak never falls, and longer samples raise it now and then: it has to rise each time, by
 // about the same.
 func (t Trend) grows() bool {
 	const least = 5
 	if t.Peak && (t.Rises < t.Count-1 || t.Most > 2*t.Least) {
 		return false
 	}
-	return t.doubles() || t.Climbs() || t.Count >= least && t.Falls == 0 && t.Rises*4 >= 3*(t.Count-1) && t.Last >= t.First+t.First/10+1<<28
+	return t.doubles() || t.Climbs() || t.Count >= least && t.Falls == 0 && t.Rises*4 >= 3*(t.Count-1) && t.Last >= t.First+t.First/10+1<<28 && t.Last-t.Previous <= (t.Last-t.First)*3/4
 }
 
 // doubles reports whether a few readings of different steps suffice: each rose by about the same, to twice the first one and more.
