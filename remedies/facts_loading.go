@@ -46,7 +46,7 @@ func loadsLean(ctx *Context, _ string) verdict {
 	if ctx.stackContains(40, "_load_state_dict_into_meta_model", "_load_parameter_into_model", "set_module_tensor_to_device", "low_cpu_mem_usage=true", "device_map=", "quantization_config=") || ctx.passesThrough("/transformers/core_model_loading.py") || quantized(ctx) {
 		return verdict{yes, why}
 	}
-	if _, t := ctx.settings.flag("low_cpu_mem_usage"); t == yes {
+	if _, t := ctx.settings.flag("low_cpu_mem_usage", "cpu_ram_efficient_loading", "fsdp_cpu_ram_efficient_loading"); t == yes {
 		return verdict{yes, why}
 	}
 	return verdict{}

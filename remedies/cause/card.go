@@ -246,9 +246,9 @@ func (in *Input) strangers() *int64 {
 	return &rest
 }
 
-// foreignHolder reports that other processes hold what was missing. The job's own engine does not count.
+// foreignHolder reports that other processes hold what was missing. The job's own engine and models do not count.
 func foreignHolder(in *Input) string {
-	if in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.SharesCard || in.LessThanDesired || modelsBeside(in) != "" {
+	if in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.SharesCard || in.LessThanDesired || in.modelsShareCards() != "" {
 		return ""
 	}
 	if in.Total != nil && *in.Others < *in.Total/10 || in.ListsItself() {

@@ -111,6 +111,15 @@ func trainerSleeps(in *Input) string {
 	return "--colocate is on: the trainer's states are in host memory while the engine generates"
 }
 
+// oneReads reports that FSDP keeps the weights in host memory once: one rank of a node reads them, and all get their shards.
+func oneReads(in *Input) string {
+	key, v, ok := in.Setting("cpu_ram_efficient_loading", "fsdp_cpu_ram_efficient_loading")
+	if !ok || !in.on(key) || offloads(in) == "" {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s: one rank of a node reads the weights", key, v)
+}
+
 // copies reports that several processes of one name held about the same before the first step, and most of the limit
 // together: each loaded the model. If they hold more than the node has, they share pages, as forked loaders do.
 func copies(in *Input) string {

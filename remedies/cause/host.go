@@ -82,7 +82,7 @@ var host = []hypothesis{
 			{proof, readsIntoHost},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
 		},
-		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, createsStates, builds},
+		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, createsStates, builds, oneReads},
 		figure: func(in *Input) (string, *int64) {
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
@@ -172,7 +172,9 @@ var host = []hypothesis{
 			}
 			p := in.Parameters.Value
 			switch nodes := in.nodes(); {
-			case p <= 0 || p >= 1<<40:
+			case p <= 0 || p >= 1<<40 || in.Adapters && (in.Quantized || nodes > 1):
+			case in.Adapters: // the base is frozen
+				return sized("offloaded weights: %s parameters x 2 bytes", 2*p, count(p))
 			case nodes > 1:
 				return sized("offloaded states take up to 16 bytes x %s parameters / %d nodes", 16*p/nodes, count(p), nodes)
 			case nodes == 1:

@@ -202,35 +202,6 @@ func statesFigure(in *Input) (string, *int64) {
 // deepSpeedCopies says that DeepSpeed's optimizer was making its copy of the weights.
 var deepSpeedCopies = both(frames(6, "DeepSpeed copies its part of the weights in 32 bits", "fp32_groups", "fp32_partition"), (*Input).gpu)
 
-// adapterSlots says that an engine failed where it allocates the slots of LoRA adapters.
-var adapterSlots = both(frames(20, "room is made for as many adapters as may be active", "/vllm/lora/", "/sglang/srt/lora/"), (*Input).gpu)
-
-// slotsText names the settings that size an engine's slots for adapters, and the weights beside them.
-func (in *Input) slotsText() string {
-	text := "the slots for adapters do not fit beside the weights"
-	if key, v, ok := in.Setting("max_loras", "max_loras_per_batch"); ok {
-		text = fmt.Sprintf("%s slots for adapters (%s) do not fit beside the weights", v, key)
-	}
-	if key, v, ok := in.Setting("max_lora_rank"); ok {
-		text += fmt.Sprintf("; each has room for rank %s (%s)", v, key)
-	}
-	return text
-}
-
-// modelsTogether lists the settings that put several of a run's models on the same cards.
-var modelsTogether = []string{"colocate_policy_ref", "colocate_actor_ref", "colocate_critic_reward"}
-
-// modelsBeside says which setting put another of the run's own models on the card, if another process holds much of it while models are
-// loaded.
-func modelsBeside(in *Input) string {
-	i := slices.IndexFunc(modelsTogether, func(k string) bool { return in.on(k) })
-	if i < 0 || in.Phase != "init" || in.EngineFailed || in.SharesCard || in.Others == nil || *in.Others < leastNeighbour {
-		return ""
-	}
-	key, _, _ := in.Setting(modelsTogether[i])
-	return fmt.Sprintf("%s puts two models on each card, and the other one holds %s", key, gib(in.Others))
-}
-
 // keepsMaster reports whether FSDP's mixed precision computes in 16 bits on shards of 32.
 func (in *Input) keepsMaster() bool {
 	if in.Application == "torchtitan" {
