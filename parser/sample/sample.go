@@ -61,14 +61,13 @@ var Marks = []Mark{
 	{"<｜end▁of▁sentence｜>", false, true},
 }
 
-// Openers begin a quotation whose end is sure: the author of a commit as git log prints it, with the message indented below; a block
-// of code in reStructuredText, likewise; and a traceback in a string of Python, up to the closing quotes.
-var Openers = []string{author, code, text}
+// Openers begin a quotation whose end is sure: a block of code in reStructuredText, with the code indented below; and a traceback in a
+// string of Python, up to the closing quotes.
+var Openers = []string{code, text}
 
 const (
-	author = "Author: "
-	code   = ".. code"
-	text   = `"""Traceback (`
+	code = ".. code"
+	text = `"""Traceback (`
 )
 
 // Turns are the headings of what somebody asked or a tool printed, and of what was answered. A failure between an input and its answer is
@@ -235,8 +234,6 @@ func collected(h *envelope.Header) string {
 func openerOf(body []byte) string {
 	line := bytes.TrimSpace(bytes.TrimLeft(body, "+-"))
 	switch {
-	case bytes.HasPrefix(line, []byte(author)) && bytes.HasSuffix(line, []byte(">")): // an address ends it
-		return author
 	case bytes.HasPrefix(line, []byte(code)) && bytes.Contains(line, []byte("::")):
 		return code
 	case bytes.Index(line, []byte(text)) > 0: // a report of another process may stand in such quotes on lines of their own
@@ -251,8 +248,7 @@ func (t Tracker) holds(body []byte) bool {
 	if t.opener == text {
 		return !bytes.Contains(line, []byte(text[:3]))
 	}
-	return len(bytes.TrimSpace(line)) == 0 || line[0] == ' ' ||
-		t.opener == author && (bytes.HasPrefix(line, []byte("Commit")) || bytes.HasPrefix(line, []byte("Date: ")) || bytes.HasPrefix(line, []byte("AuthorDate: ")))
+	return len(bytes.TrimSpace(line)) == 0 || line[0] == ' '
 }
 
 // isQuote reports whether a message is nothing but a closing quote.

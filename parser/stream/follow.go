@@ -17,8 +17,8 @@ func (r *Reader) PeekTail(emit func(parser.Observation)) {
 		emit(o.Observation)
 	}
 	r.applyMarks()
-	c := &r.cutter
-	if rest := c.buf[c.from:]; r.long == nil && len(rest) > 0 && len(rest) <= r.maxLine {
+	c, printed := &r.cutter, r.printed
+	if rest := c.buf[c.from:]; r.long == nil && len(rest) > 0 && len(rest) <= r.maxLine && !printed.holds(rest) {
 		r.messages.peek(r.line, c.base+int64(c.from), rest, emit)
 	}
 }

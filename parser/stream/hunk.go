@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 
 	"oomscan/parser"
@@ -11,68 +12,96 @@ import (
 // hunkHead is the first line of a hunk of a unified diff. Its groups are how many lines of the old text and of the new one follow.
 var hunkHead = lazyre.New(`^@@ -\d{1,9}(?:,(\d{1,6}))? \+\d{1,9}(?:,(\d{1,6}))? @@`)
 
-// hunkSigns begin the lines of a hunk.
-var hunkSigns = []byte(" +-")
+// hunkSigns begin the other lines, which are so many of the old text and of the new one. Behind a backslash stands that a file has no
+// newline at its end.
+var hunkSigns = map[byte][2]int{' ': {1, 1}, '-': {1, 0}, '+': {0, 1}, '\\': {0, 0}}
 
-// maxContext is how many unchanged lines may stand between two changes of a hunk.
-const maxContext = 6
+// The lines with which git begins a commit and what it changes of a file.
+const (
+	author   = "Author: "
+	fileHead = "diff --git "
+)
 
-// inHunk reports whether an event stands in a diff that a run or its user printed. A line that did not change has only a blank before it,
-// and the head of its hunk gives the length of the hunk. Where the head is too far back, the lines themselves have to look like changes.
-// The message of a commit is quoted, too: git log and git show indent it below its date, with an empty line between.
-func (r *Reader) inHunk(e *parser.Event) bool {
-	if r.long != nil {
-		return false
-	}
-	at, ok := r.lineOf(e)
-	if !ok || bytes.IndexByte(hunkSigns, r.buf[at]) < 0 || !r.mayLookBack(behind) {
-		return false
-	}
-	older, newer, empty := 0, 0, false
-	message := bytes.HasPrefix(r.buf[at:], []byte("    "))
-	for {
-		switch r.buf[at] {
-		case '\n':
-			empty = true
-		case 'C', 'D':
-			return message && empty && (bytes.HasPrefix(r.buf[at:], []byte("Date:   ")) || bytes.HasPrefix(r.buf[at:], []byte("CommitDate: ")))
-		case ' ':
-			older++
-			newer++
-		case '-':
-			older++
-		case '+':
-			newer++
-		case '\\': // there is no newline at the end of the file
-		case '@':
-			m := hunkHead().FindSubmatch(r.buf[at:min(at+64, len(r.buf))])
-			return m != nil && !empty && older <= lengthOf(m[1]) && newer <= lengthOf(m[2])
-		default:
-			return false
-		}
-		before, ok := r.lineBefore(at)
-		if !ok {
-			return at > 0 && !empty && areChanges(r.buf[at:r.done])
-		}
-		at = before
-	}
+// commitHeads begin the lines between an author and the message.
+var commitHeads = []string{"AuthorDate: ", "Commit: ", "CommitDate: ", "Date:   "}
+
+// How many lines may stand before the first hunk of a file, and between two.
+const (
+	beforeHunks  = 8
+	betweenHunks = 2
+)
+
+// Stages of a commit.
+const (
+	hasAuthor = iota + 1
+	hasDate
+	hasMessage
+)
+
+// printed follows the commits and diffs that a run or its user printed with git log, show or diff. What they hold did not happen: the lines
+// of a message, which git indents by four blanks, and those of a hunk, whose head gives its length. The zero value is outside of both.
+// The diffs of other programs are followed where every line is read.
+type printed struct {
+	lead         []byte // what a collector put before each line
+	stage        int    // of a commit
+	older, newer int    // lines that the hunk still has
+	wait         int    // lines within which a hunk may begin
 }
 
-// areChanges reports whether lines that all begin with a sign come from the middle of a hunk: few of them are unchanged, and the signs
-// are not those of a list, which a blank follows.
-func areChanges(text []byte) bool {
-	unchanged, tight := 0, false
-	for line := range bytes.Lines(text) {
-		if line[0] == ' ' {
-			if unchanged++; unchanged > maxContext {
-				return false
-			}
-			continue
+func (p *printed) open() bool { return p.stage > 0 || p.wait > 0 }
+
+// holds follows a line and reports whether it is text of a commit or a diff.
+func (p *printed) holds(raw []byte) bool {
+	if p.open() {
+		line, ok := cutLead(raw, p.lead)
+		if ok && (p.inMessage(line) || p.inHunk(line)) {
+			return true
 		}
-		unchanged = 0
-		tight = tight || len(line) > 1 && line[1] > ' '
+		if !ok || !p.open() {
+			*p = printed{}
+		}
 	}
-	return tight
+	if at := bytes.Index(raw, []byte(author)); at >= 0 && bytes.HasSuffix(bytes.TrimSpace(raw), []byte{'>'}) { // an address ends it
+		*p = printed{lead: bytes.Clone(raw[:at]), stage: hasAuthor}
+	} else if at := bytes.Index(raw, []byte(fileHead)); at >= 0 {
+		*p = printed{lead: bytes.Clone(raw[:at]), wait: beforeHunks}
+	} else if !p.open() {
+		p.inHunk(raw)
+	}
+	return false
+}
+
+// inMessage follows a line of a commit.
+func (p *printed) inMessage(line []byte) bool {
+	switch {
+	case p.stage >= hasDate && bytes.HasPrefix(line, []byte("    ")):
+		p.stage = hasMessage
+		return true
+	case p.stage == 0 || len(bytes.TrimSpace(line)) == 0:
+	case p.stage < hasMessage && slices.ContainsFunc(commitHeads, func(head string) bool { return bytes.HasPrefix(line, []byte(head)) }):
+		p.stage = hasDate
+	default:
+		p.stage = 0
+	}
+	return false
+}
+
+// inHunk follows a line of a diff.
+func (p *printed) inHunk(line []byte) bool {
+	if len(line) > 0 && (p.older > 0 || p.newer > 0) {
+		if n, ok := hunkSigns[line[0]]; ok && n[0] <= p.older && n[1] <= p.newer {
+			p.older, p.newer = p.older-n[0], p.newer-n[1]
+			return true
+		}
+	}
+	p.older, p.newer, p.wait = 0, 0, max(0, p.wait-1)
+	if !bytes.HasPrefix(line, []byte("@@ -")) {
+		return false
+	}
+	if m := hunkHead().FindSubmatch(line[:min(64, len(line))]); m != nil {
+		p.older, p.newer, p.wait = lengthOf(m[1]), lengthOf(m[2]), betweenHunks
+	}
+	return false
 }
 
 // lineOf is where an event's line begins. Some events are emitted only when they are over: it is not ok where the line is too far back.

@@ -28,7 +28,7 @@ func (r *Reader) beginLong() {
 	r.messages.noLiteral = false
 	r.messages.line(r.line, r.base+int64(at), r.buf[at:end], false)
 	header := r.messages.physical.First
-	r.long, r.samples.single = &header, false
+	r.long, r.samples.single, r.printed = &header, false, printed{}
 	r.messages.longLineEnds = inLongLine
 	r.done = end
 }

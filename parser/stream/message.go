@@ -208,17 +208,13 @@ func (r *messageReader) unindent(at parser.Position, raw []byte) []byte {
 	return raw[min(n, r.indent):]
 }
 
-// mayQuote reports whether a log may begin with a line that is indented: few words are before it, and then an empty line. Git indents
-// the message of a commit in the same way.
+// mayQuote reports whether a log may begin with a line that is indented: few words are before it, and then an empty line.
 func (r *messageReader) mayQuote(raw []byte) bool {
 	empty := r.empty
 	if r.empty = len(bytes.TrimSpace(raw)) == 0; r.empty || r.words >= maxWords {
 		return false
 	}
 	r.words++
-	if bytes.HasPrefix(raw, []byte("Author: ")) {
-		r.words = maxWords
-	}
 	return empty && len(raw)-len(bytes.TrimLeft(raw, " \t")) >= leastQuote
 }
 
@@ -415,6 +411,15 @@ func (r *messageReader) emitSettings(h envelope.Header, pairs []settings.Pair) {
 		at := parser.Position{Source: r.source, Line: kv.Line}
 		r.emit(parser.Setting{At: at, Header: h, Key: kv.Key, Value: kv.Value, Form: kv.Form})
 	}
+}
+
+// countQuoted counts a line of which nothing is read if it holds an event.
+func (r *messageReader) countQuoted(num int, offset int64, raw []byte) {
+	r.peek(num, offset, raw, func(o parser.Observation) {
+		if _, ok := o.(parser.Event); ok {
+			r.quoted++
+		}
+	})
 }
 
 // peek emits what an unfinished line holds and keeps no state of it.

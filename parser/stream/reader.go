@@ -45,6 +45,7 @@ type Reader struct {
 	source     bool             // and was source code
 	prose      prose            // or opened a document
 	fence      fence            // in which it failed, where a run prints blocks of text
+	printed    printed          // commits and diffs
 	unfenced   int64            // up to this offset, text before events was searched for blocks and had none
 	block      int              // the indent of a block that may quote the event that is read
 	lookedBack int64            // bytes before events that were searched for what quotes them
@@ -165,7 +166,7 @@ func (r *Reader) consume(w window) {
 			long = r.firstLong(w.to)
 			continue
 		}
-		if r.line > r.samples.until && r.fence.until == 0 && !r.messages.needsEveryLine(r.line, r.base+int64(r.done)) {
+		if r.line > r.samples.until && r.fence.until == 0 && !r.printed.open() && !r.messages.needsEveryLine(r.line, r.base+int64(r.done)) {
 			r.skipToLiteral(long)
 		}
 		if r.done < w.to {
@@ -189,7 +190,7 @@ func (r *Reader) readAgain(to int) {
 	m := newMessageReader(r.messages.source, r.table, r.maxLine, r.observe)
 	m.lead = r.messages.lead
 	r.messages, r.replays = m, newReplayReader(m.source, r.table, r.maxLine, m.lead, r.emit)
-	r.deferred, r.samples = newDeferred(), sampleReach{}
+	r.deferred, r.samples, r.printed = newDeferred(), sampleReach{}, printed{}
 	r.hits, r.next = r.table.hits(r.buf, 0, to, r.hits[:0]), 0
 	r.done, r.line = 0, 1
 }
@@ -257,6 +258,12 @@ func (r *Reader) deliver(from, to int, f fate) {
 	m, raw, offset := r.messages, r.buf[from:to], r.base+int64(from)
 	if bytes.HasPrefix(raw, quoted) {
 		m.passOver()
+		return
+	}
+	if r.long == nil && r.printed.holds(raw) {
+		if f&read != 0 {
+			m.countQuoted(r.line, offset, raw)
+		}
 		return
 	}
 	if !r.pastLead && offset >= leadBytes {
@@ -335,7 +342,7 @@ func (r *Reader) observe(o parser.Observation) {
 
 // isQuoted reports whether the lines around an event show that it did not happen.
 func (r *Reader) isQuoted(e *parser.Event) bool {
-	return r.inHunk(e) || r.inExample(e) || r.inBlockquote(e) || r.inSource(e) || r.inTable(e) || r.isEnclosed(e)
+	return r.inExample(e) || r.inBlockquote(e) || r.inSource(e) || r.inTable(e) || r.isEnclosed(e)
 }
 
 // endLead emits what was deferred at the beginning of the input.

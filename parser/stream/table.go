@@ -119,6 +119,8 @@ func NewTable(patterns []pattern.Pattern) (*Table, error) {
 	for _, opener := range sample.Openers {
 		use(opener).fate |= keepSampleMark
 	}
+	use(author).fate |= read
+	use(fileHead).fate |= read
 	for i := range t.literals { // those that are added have nothing to escape
 		if t.literals[i].fate&read == 0 {
 			continue
