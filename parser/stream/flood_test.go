@@ -10,10 +10,12 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// A flood of one message is counted up to a limit; what is not the same is still read behind it.
+// A flood of one message is counted up to a limit; what is not the same is still read behind it, and what is quoted does not count.
 func TestAFloodDoesNotDrownOtherEvents(t *testing.T) {
 	t.Parallel()
+	const quoted = "RuntimeError: CUDA error: out of memory\n"
 	var b strings.Builder
+	b.WriteString(strings.Repeat("<|im_start|>user\n"+quoted+"<|im_end|>\n", 3*maxAlike) + quoted)
 	for i := range 3 * maxAlike {
 		fmt.Fprintf(&b, "(WorkerDict pid=%d) torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 5.64 GiB. GPU 3 has a total capacity of 79.11 GiB of which 2.25 GiB is free.\n", i%8)
 	}
@@ -29,6 +31,7 @@ func TestAFloodDoesNotDrownOtherEvents(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Equal(t, maxAlike, seen["torch.oom.of_which"])
 	assert.Equal(t, 1, seen["slurm.oom_kill"], "%v", seen)
+	assert.Equal(t, 1, seen["cuda.error"], "%v", seen)
 }
 
 // TestAFloodOfKillsIsCountedUpToALimit: each report of the kernel costs as much as a match.

@@ -91,19 +91,20 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 			continue
 		}
 		claimed, followed = true, p.Role == parser.Consequence
-		if _, ok := r.alike[set]; ok || len(r.alike) < maxCandidates {
-			r.alike[set]++
-		}
 		if p.Role == parser.Evidence {
 			r.watched.failed(at, h.Stream)
 		}
 		if trace != nil && at.Line > trace.EndLine && (p.Kind == parser.OOMKill || p.Kind == parser.ProcessExit) {
 			trace = nil // it stands behind a traceback's message and is no part of it
 		}
+		quoted := r.quoted
 		r.emit(parser.Event{
 			At: at, Header: h, Pattern: p.Name, Kind: p.Kind, Role: p.Role, Phase: p.Phase, Fields: f,
 			Text: clip(body), Trace: trace,
 		})
+		if _, ok := r.alike[set]; r.quoted == quoted && (ok || len(r.alike) < maxCandidates) {
+			r.alike[set]++
+		}
 	}
 	return claimed
 }
