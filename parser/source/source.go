@@ -55,6 +55,8 @@ var (
 	ErrNoObservations = errors.New("holds no observations of oomscan")
 	// ErrKind means that the path is a socket, a block device or the like.
 	ErrKind = errors.New("neither a file, a folder nor a pipe")
+	// errReplaced means that it was a file when it was listed.
+	errReplaced = errors.New("a pipe, a folder or a device took the place of this file")
 )
 
 // Skipped counts the files of a folder or an archive that were skipped because of their content. It is an error so

@@ -156,7 +156,7 @@ func (w *walk) begin() {
 		return
 	}
 	flags := os.O_RDONLY
-	if in.From != "" {
+	if in.Size >= 0 {
 		flags |= syscall.O_NONBLOCK // it could be a FIFO by now
 	}
 	f, err := os.OpenFile(in.current(), flags, 0)
@@ -192,8 +192,8 @@ func (w *walk) open(f *os.File) {
 	}
 	at := place{name: in.Name}
 	if !info.Mode().IsRegular() {
-		if in.From != "" {
-			w.problem(in.Name, ErrKind, "")
+		if in.Path != "" && in.Size >= 0 {
+			w.problem(in.Name, errReplaced, "scan it again")
 			return
 		}
 		Widen(f)

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/klauspost/compress/gzip"
@@ -563,7 +564,7 @@ func TestAnInterruptEndsAWalk(t *testing.T) {
 	assert.Contains(t, strings.Join(append(g.logs, g.problems...), "\n"), "interrupted")
 }
 
-func TestAMemberOfAFolderMayHaveChanged(t *testing.T) {
+func TestAFileMayHaveChangedSinceItWasListed(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	u := &Unpacker{Limits: DefaultLimits()}
@@ -572,9 +573,12 @@ func TestAMemberOfAFolderMayHaveChanged(t *testing.T) {
 	assert.Equal(t, got{problems: []string{"x: no such file or directory"}}, g)
 	require.NoError(t, os.Mkdir(path, 0o700))
 	g = walked(u, Input{Name: "x", Path: path, Size: 3, From: dir})
-	assert.Equal(t, got{problems: []string{"x: " + ErrKind.Error()}}, g)
+	assert.Equal(t, got{problems: []string{"x: " + errReplaced.Error()}}, g)
 	// An empty member is not opened: if it was one of /proc, reading could block.
 	assert.Equal(t, got{logs: []string{"x: "}}, walked(u, Input{Name: "x", Path: path, Size: 0, From: dir}))
+	require.NoError(t, os.Remove(path))
+	require.NoError(t, syscall.Mkfifo(path, 0o600)) // to open it would block
+	assert.Equal(t, got{problems: []string{"x: " + errReplaced.Error()}}, walked(u, Input{Name: "x", Path: path, Size: 3}))
 }
 
 // TestAFileMayShrinkWhileItIsRead truncates an archive while its first member is read.
