@@ -36,8 +36,8 @@ func TestDecodersReturnLines(t *testing.T) {
 		},
 		"a document": {"{\n  \"id\": 7,\n  \"stderr\": \"a\\nb\\n\\nc\\nd\",\n  \"tags\": [\"stderr\", \"x\"]\n}\n", filler + filler + "a\nb\n\nc\nd\n"},
 		"Loki's answer": {
-			`{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"x"},"values":[["1772355600000000000","a \"b\""],["1772355600000000001","c"]]},{"stream":{"app":"y"},"values":[["1772355600000000002","d"]]}],"stats":{"x":[["1","2"]]}}}`,
-			"1772355600000000000 a \"b\"\n1772355600000000001 c\n1772355600000000002 d\n",
+			`{"status":"success","data":{"resultType":"streams","result":[{"stream":{"app":"x"},"values":[["1772355600000000000","a \"b\""],["1772355600000000001",""],["1772355600000000001","c"]]},{"stream":{"app":"y"},"values":[["1772355600000000002","d"]]}],"stats":{"x":[["1","2"]]}}}`,
+			"1772355600000000000 a \"b\"\n1772355600000000001 \n1772355600000000001 c\n1772355600000000002 d\n",
 		},
 		"Ansible's task": {
 			"TASK [run it's] ***\nfatal: [n1]: FAILED! => {\"rc\": 1, \"stderr\": \"a\\nb\", \"stderr_lines\": [\"a\", \"b\"]}\n\nok: [n1] => {\"stdout\": \"c\"}\n",
@@ -66,9 +66,9 @@ func TestDecodersReturnLines(t *testing.T) {
 			`{"logtag":"F","message":"a: 'b' c","time":""}` + "\n" + `{"logtag":"F","message":"d\n  e","time":"2026-03-01T09:00:00Z"}` + "\n" + `{"logtag":"F","message":"f\tg","time":"2026-03-01T09:00:00Z"}` + "\n",
 		},
 		"a query's rows": {
-			`{"results": [[{"field": "@timestamp", "value": "2026"}, {"field": "@message", "value": "a"}, {"field": "@ptr", "value": "x"}], [{"field": "@message", "value": "b\n"}]]}`, "a\nb\n",
+			`{"results": [[{"field": "@timestamp", "value": "2026"}, {"field": "@message", "value": "a"}, {"field": "@ptr", "value": "x"}], [{"field": "@message", "value": ""}], [{"field": "@message", "value": "b\n"}]]}`, "a\n\nb\n",
 		},
-		"a list of lines": {`{"job": "7", "logs": ["a", "b\r", "c"], "tags": ["x"]}`, "a\nb\r\nc\n"},
+		"a list of lines": {`{"job": "7", "logs": ["a", "b\r", "", "c"], "tags": ["x"], "stdout": ""}`, "a\nb\r\n\nc\n"},
 		"PowerShell's record": {
 			"a\npython.exe : b\nAt C:\\job\\run.ps1:3 char:1\n+ python train.py 2>&1 | tee log\n+ ~~~~~~~\n    + CategoryInfo          : NotSpecified: (b:String) [], RemoteException\n" +
 				"    + FullyQualifiedErrorId : NativeCommandError\n \n+ c\n", "a\nb\n" + strings.Repeat(filler, 5) + " \n+ c\n",

@@ -112,6 +112,7 @@ type documentReader struct {
 	wanted  bool // the string is a text of the log
 	time    bool // it is that of the text behind it
 	ends    bool // what was decoded last ended a line
+	empty   bool // nothing of the string was decoded: in a list of lines, an empty line
 	escaped bool // within a string that is dropped
 	got     int  // lines written
 	passed  int  // lines of the document
@@ -176,7 +177,7 @@ func (d *documentReader) around(dst []byte, c byte) []byte {
 
 // begin begins a string: a key, a value, or one of a list of values.
 func (d *documentReader) begin() {
-	d.quoted, d.ends, d.wanted, d.named = true, true, false, d.last != ':' && !d.inList()
+	d.quoted, d.ends, d.empty, d.wanted, d.named = true, true, true, false, d.last != ':' && !d.inList()
 	d.time = d.last == '[' && len(d.in) > 1 && d.in[len(d.in)-2] == '['
 	if d.named {
 		d.key = d.key[:0]
@@ -192,7 +193,7 @@ func (d *documentReader) inList() bool { return len(d.in) > 0 && d.in[len(d.in)-
 func (d *documentReader) inString(dst []byte, c byte) []byte {
 	if c == '"' && len(d.escape) == 0 && !d.escaped {
 		switch {
-		case !d.wanted || d.ends:
+		case !d.wanted || d.ends && !(d.empty && (d.inList() || d.field != "")):
 		case d.time:
 			dst = append(dst, ' ')
 		default:
@@ -221,6 +222,7 @@ func (d *documentReader) inString(dst []byte, c byte) []byte {
 		dst = append(dst, c)
 	}
 	if len(dst) > from {
+		d.empty = false
 		if d.ends = dst[len(dst)-1] == '\n'; d.ends {
 			d.got++
 		}
