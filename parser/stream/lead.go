@@ -28,6 +28,8 @@ type lead struct {
 	all    int    // how many these are
 	start  []byte // of it, what is before a known prefix or a runtime's line
 	least  int    // how many lines must begin with that
+
+	task int // the number of the label that the lead ends with, in the line before
 }
 
 const (
@@ -42,6 +44,9 @@ const (
 // learn follows a line of the head of a log.
 func (l *lead) learn(raw []byte) {
 	l.seen++
+	if l.known {
+		l.keepTask(raw)
+	}
 	if l.known || len(bytes.TrimSpace(raw)) == 0 || raw[0] == '{' {
 		return // records have no lead
 	}
@@ -77,15 +82,47 @@ func (l *lead) learn(raw []byte) {
 func (l *lead) learned() bool {
 	is := l.known && l.mayCome()
 	l.used = l.used || is
+	if is {
+		l.task = -1
+	}
 	return is
 }
 
-// end is learned where the input ends: few lines show a lead too if all do.
+// end is learned where the input ends.
 func (l *lead) end() bool {
+	l.settle()
+	return l.learned()
+}
+
+// settle ends the search where the input ends or something fails: few lines show a lead too if all do. It reports whether the lines so far
+// should be read again.
+func (l *lead) settle() bool {
 	if !l.known && l.all > 1 && len(l.start) > 0 {
 		l.text, l.known = l.start, true
 	}
-	return l.learned()
+	return l.known && l.mayCome()
+}
+
+// taskLead is a lead that ends with the label of srun -l, behind a sign, a color, a tab or a time. A word before a number says what it counts,
+// and what follows digits and a colon is part of a time.
+var taskLead = lazyre.New(`^((?s:.*?)(?:\x1b\[[\d;]*m|[^\w: ]|\D:|: |\dZ? )) *(?:0|[1-9]\d{0,4}): $`)
+
+// keepTask shortens a lead that ends with the label of srun -l, which tells the task of a line. Numbers of lines look the same, but they
+// begin with 1 and grow from line to line.
+func (l *lead) keepTask(raw []byte) {
+	m := taskLead().FindSubmatch(l.text)
+	if m == nil {
+		return
+	}
+	from, same := alike(raw, m[1])
+	if same < len(m[1]) {
+		return
+	}
+	_, h := envelope.Peel(bytes.TrimLeft(raw[from:], " "))
+	if h.Task == 0 || h.Task > 0 && h.Task <= l.task {
+		l.text = m[1]
+	}
+	l.task = h.Task
 }
 
 // mayCome reports whether the lines so far may still be read again.
@@ -131,7 +168,7 @@ func (l *lead) read(raw []byte) {
 	}
 	if at, _ := leadOf(raw, n); at > len(l.start) {
 		l.start, l.least = bytes.Clone(raw[:at]), leadAll
-	} else if runtimeLine().Match(raw[n:]) {
+	} else if task, _ := envelope.TaskLabel(raw[n:]); runtimeLine().Match(raw[n+task:]) {
 		if from := knownLen(raw); from >= 0 && from < n {
 			l.start, l.least = bytes.Clone(raw[:n]), leadFew
 		}

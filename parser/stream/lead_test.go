@@ -35,6 +35,11 @@ func TestALeadIsWhatKnownPrefixesStandBehind(t *testing.T) {
 		"an open quote":           {func(int) string { return `log="` }, ""},
 		"a record":                {func(int) string { return `{"text": "` }, ""},
 		"another one on each":     {func(i int) string { return []string{"abc ", "def ", "ghi "}[i%3] }, ""},
+		"the label of a task":     {func(i int) string { return fmt.Sprintf("train | %d: ", i%4) }, "train |"},
+		"tasks behind a time":     {func(i int) string { return fmt.Sprintf("09:00:%02d %d: ", i, 5-i%2) }, "09:00:07 "},
+		"the number of a line":    {func(i int) string { return fmt.Sprintf("train | %d: ", i+1) }, "train | 8: "},
+		"the number of a node":    {func(i int) string { return fmt.Sprintf("vm %d: ", i%2) }, "vm 1: "},
+		"a zone":                  {func(int) string { return "09:00 +5:30: " }, "09:00 +5:30: "},
 		"a number before a colon": {func(i int) string { return fmt.Sprintf("%d: ", i) }, ""},
 	} {
 		var l lead
@@ -49,6 +54,7 @@ func TestALeadIsWhatKnownPrefixesStandBehind(t *testing.T) {
 		"a runtime's line behind it":    {"→ %s", `  File "a.py", line 1, in f`, "text", "→ "},
 		"a library's line behind it":    {"app: %s", "ggml_cuda_init: found 2 CUDA devices", "text", "app: "},
 		"one message behind it":         {"[train-gpu] %s", "[rank0]: step 1", "key: value", "[train-gpu] "},
+		"a task's line behind it":       {"→ %s", "0: terminate called after throwing it", "0: text", "→"},
 		"a message of mpirun behind it": {"a-1 %s", "[1,0]<stdout>:rank 0", "[1,1]<stdout>:it", "a-1 "},
 		"nothing known behind it":       {"step %s", "of 12", "of 13", ""},
 		"a program's own word":          {"error: %s", "Detected 1 oom-kill event(s)", "text", ""},
@@ -96,18 +102,21 @@ func TestAFailureBeforeItsLeadIsKnownIsRead(t *testing.T) {
 	for name, c := range map[string]struct {
 		log     string
 		failure bool
+		pid     int
 	}{
-		"two lines":            {"Traceback (most recent call last):\n" + death, true},
-		"the end of one":       {death, true},
-		"before the next one":  {death + "\n2026-03-01 09:00:00,123 INFO text\nTraceback (most recent call last):\n", true},
-		"no line of a runtime": {"x = 1\nMemoryError\n", false},
+		"two lines":            {"Traceback (most recent call last):\n" + death, true, 0},
+		"the end of one":       {death, true, 0},
+		"before the next one":  {death + "\n2026-03-01 09:00:00,123 INFO text\nTraceback (most recent call last):\n", true, 0},
+		"no line of a runtime": {"x = 1\nMemoryError\n", false, 0},
+		"a worker's lines":     {"(W pid=7) " + strings.TrimSuffix(strings.ReplaceAll("text\nTraceback (most recent call last):\n"+death, "\n", "\n(W pid=7) "), "(W pid=7) "), true, 7},
 	} {
 		kept := lines("→ ", c.log)
 		for _, chunk := range []int{1, len(kept)} {
-			var failed int
+			failed, pid := 0, 0
 			r := NewReader("log", func(o parser.Observation) {
 				if e, ok := o.(parser.Event); ok && e.Kind == parser.HostOOM {
 					failed++
+					pid = e.Header.PID
 				}
 			})
 			for rest := kept; len(rest) > 0; rest = rest[min(chunk, len(rest)):] {
@@ -115,6 +124,7 @@ func TestAFailureBeforeItsLeadIsKnownIsRead(t *testing.T) {
 			}
 			r.Close()
 			assert.Equal(t, c.failure, failed == 1, "%s, %d bytes at a time", name, chunk)
+			assert.Equal(t, c.pid, pid, "%s, %d bytes at a time", name, chunk)
 		}
 	}
 }

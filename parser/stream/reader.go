@@ -184,7 +184,7 @@ func (r *Reader) consume(w window) {
 
 // readAgain begins anew, up to a place, where a lead was found while nothing had failed: the lines before were read with it.
 func (r *Reader) readAgain(to int) {
-	if r.failed || r.base+int64(r.done) > behind {
+	if r.failed || r.base > 0 {
 		return
 	}
 	m := newMessageReader(r.messages.source, r.table, r.maxLine, r.observe)
@@ -331,6 +331,9 @@ func (r *Reader) observe(o parser.Observation) {
 	if ok && r.isQuoted(&e) {
 		r.messages.quoted++
 		return
+	}
+	if ok && !r.failed && r.base == 0 && r.long == nil && r.messages.lead.settle() {
+		return // it is read again without the lead
 	}
 	r.failed = r.failed || ok
 	r.flush(0)
