@@ -307,9 +307,10 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 	state := w.trace.Feed(at.Line, body)
 	switch state {
 	case traceback.Header:
+		r.cutOff(w)
 		w.opened, w.within = h, h
 	case traceback.FrameLine:
-		w.within = h
+		w.within, w.cut = h, nil
 	}
 	r.reports(at, body, h, w)
 	if state == traceback.Outside || w.settings.Open() || state == traceback.Final && bytes.Contains(body, childCommand) {
@@ -360,6 +361,11 @@ func (r *messageReader) event(at parser.Position, body []byte, h envelope.Header
 		trace = w.trace.Announced() // the remote traceback itself may be cut away
 	}
 	claimed := r.match(at, body, h, w, trace)
+	if state == traceback.Final && !claimed && trace != nil && trace.Exception == "" {
+		t := *trace
+		t.EndLine, t.Message = 0, ""
+		w.cut = r.cutEvent(&t, w)
+	}
 	if state == traceback.Final && !claimed && trace != nil && trace.Exception != "" && !r.isVetoed(body) {
 		r.emit(parser.Event{
 			At: at, Header: h, Pattern: unclaimed, Kind: parser.Exception, Role: parser.Context,

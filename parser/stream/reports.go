@@ -45,13 +45,27 @@ func (r *messageReader) finish(w *writer) {
 	r.settle(w, sample.Outside, w.sample, nil)
 	r.kills(r.source, w.header, w.kernel.Close())
 	r.failures(r.source, w.header, w.elastic.Close())
-	if t := w.trace.Close(); t != nil { // its end was cut off
-		r.emit(parser.Event{
-			At: parser.Position{Source: r.source, Line: t.Line}, Header: w.opened, Pattern: unclaimed, Kind: parser.Exception, Role: parser.Context,
-			Fields: parser.Fields{}, Text: t.Message, Trace: t,
-		})
+	r.cutOff(w)
+	if t := w.trace.Close(); t != nil {
+		r.emit(*r.cutEvent(t, w))
 	}
 	r.emitSettings(w.header, w.settings.Close())
+}
+
+// cutEvent is the event of a traceback whose end was cut off.
+func (r *messageReader) cutEvent(t *traceback.Trace, w *writer) *parser.Event {
+	return &parser.Event{
+		At: parser.Position{Source: r.source, Line: t.Line}, Header: w.opened, Pattern: unclaimed, Kind: parser.Exception, Role: parser.Context,
+		Fields: parser.Fields{}, Text: t.Message, Trace: t,
+	}
+}
+
+// cutOff emits the event of a traceback that ended at text of whoever wrote behind it, such as the end of the block that quotes it.
+func (r *messageReader) cutOff(w *writer) {
+	if w.cut != nil {
+		r.emit(*w.cut)
+	}
+	w.cut = nil
 }
 
 // kills emits the victims of the kernel's report.

@@ -20,6 +20,27 @@ func TestKernelWordsLeadToTheirLines(t *testing.T) {
 	}
 }
 
+// TestATracebackIsCutOffWhereOtherTextFollows as where the input ends, unless it goes on behind that text.
+func TestATracebackIsCutOffWhereOtherTextFollows(t *testing.T) {
+	t.Parallel()
+	const frame = "  File \"a.py\", line 1, in f\n    x()\n"
+	for behind, want := range map[string]string{
+		"":                                     "1 frames, ends at 0: ",
+		"```\n":                                "1 frames, ends at 0: ",
+		"}\nmore text\n\n":                     "1 frames, ends at 0: ",
+		"step 7\n" + frame + "ValueError: y\n": "2 frames, ends at 7: ValueError",
+	} {
+		var got []string
+		_, err := Read("log", strings.NewReader("Traceback (most recent call last):\n"+frame+behind), func(o parser.Observation) {
+			if e, ok := o.(parser.Event); ok {
+				got = append(got, fmt.Sprintf("%d frames, ends at %d: %s", len(e.Trace.Frames), e.Trace.EndLine, e.Trace.Exception))
+			}
+		})
+		require.NoError(t, err)
+		assert.Equal(t, []string{want}, got, "%q", behind)
+	}
+}
+
 // TestRaysHeadingIsRead: it names the worker that failed, wherever it stands, and is colored where Ray writes to a terminal.
 func TestRaysHeadingIsRead(t *testing.T) {
 	t.Parallel()

@@ -23,6 +23,7 @@ type writer struct {
 	record    record          // of the last line
 	opened    envelope.Header // of the line that opened the traceback: engines stamp only the first line of a message
 	within    envelope.Header // of its last frame
+	cut       *parser.Event   // a traceback that ended at other text: its end was cut off, or frames follow
 	followUps []followUp      // patterns that wait for the next lines
 	name      []byte          // a word of the line prefix that stands in each of the writer's lines; empty: none is known
 	mark      mark
