@@ -19,6 +19,9 @@ func (j *job) identify(e *event) identity {
 	kill := e.Kind == parser.OOMKill
 	if id.PID == e.Header.PID && (j.isLauncher(e) || e.file.isRelay(id.PID) && (j.index.elastic || e.file.hasOther(id.PID))) {
 		id.PID = -1
+		if n, ok := e.fields.Int("pid"); ok {
+			id.PID = int(n) // of the process that wrote the message
+		}
 	}
 	if id.Rank < 0 && j.bareEngine() {
 		id.Rank = e.Header.TP

@@ -87,7 +87,7 @@ func (j *job) noticed(e *event) string {
 // isLauncher reports whether the pid in front of an event's line is that of a launcher, which prints what its processes write.
 func (j *job) isLauncher(e *event) bool {
 	return slices.ContainsFunc(j.failures(e.file, e.Attempt), func(x failure) bool {
-		return x.by == e.Header.PID && x.PID > 0 && x.PID != x.by
+		return x.by == e.Header.PID && x.by > 0 && x.PID != x.by
 	})
 }
 

@@ -41,6 +41,10 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 		"a worker of Ray that started several ranks": {label("(Runner pid=815) ", refusedOn3+"[rank4]: "+strings.Replace(refusedOn3, "GPU 3", "GPU 4", 1)), -1, 3, 815, ""},
 		"a worker of Ray whose ranks announced themselves": {label("(Runner pid=815) 2022-09-07 20:31:05 | INFO | fairseq.distributed.utils | distributed init ",
 			"(rank 0): tcp://n1:16183\n(rank 1): tcp://n1:16183\n(rank 2): tcp://n1:16183\n(rank 3): tcp://n1:16183\n") + label("(Runner pid=815) ", refusedOn3), -1, 3, 815, ""},
+		"what a launcher raises in a system's log, which has one pid for all ranks": {label("Mar  1 09:00:00 n7 train[4242]: ", refusedOn3+
+			"subprocess.CalledProcessError: Command '['/opt/bin/python', '-u', 'train.py', '--local_rank=3', '--launcher', 'pytorch']' returned non-zero exit status 1.\n"), 3, 3, -1, "n7"},
+		"a message's own pid in such a log": {label("Mar  1 09:00:00 n7 train[4242]: ", "[ERROR] 2026-04-09-21:56:46 (PID:210907, Device:0, RankID:3) ERR00100 PTA call acl api failed.\n"+
+			"[PID: 210907] 2026-04-09-21:56:40.384.694 Memory_Allocation_Failure(EL0004): Failed to allocate memory requested by GE module.\n"), 3, 0, 210907, "n7"},
 		"padded behind a colon, before a bar": {label("rank:  3 | ", backward), 3, 3, -1, ""},
 		"behind a colon, before a bar":        {label("rank: 11 | ", backward), 11, 3, -1, ""},
 		"in brackets behind an equals sign":   {label("[rank=5] ", backward), 5, 3, -1, ""},
