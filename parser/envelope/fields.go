@@ -129,7 +129,8 @@ var checks = map[string]func(*matcher) bool{
 		if year, ok := s.fixed(4); ok && year/100 == 20 && s.lit(":") {
 			return true // the year of the stamp, not a task
 		}
-		return len(m.b) <= len("CEST 2025") && len(m.b) > 0 && is(m.b[len(m.b)-1], digit)
+		zone, year, ok := bytes.Cut(m.b, []byte("20"))
+		return ok && len(zone) <= len("CEST ") && (len(zone) == 0 || zone[len(zone)-1] == ' ') && len(year) == 2 && is(year[0], digit) && is(year[1], digit)
 	},
 	"arrow": func(m *matcher) bool {
 		return bytes.HasPrefix(m.b, []byte(" File ")) || bytes.HasPrefix(m.b, []byte(" /")) || bytes.HasPrefix(m.b, []byte(">>"))

@@ -188,8 +188,11 @@ var launchers = []format{
 	{
 		name: "ts", writer: "ts(1) of moreutils, which puts the stamp alone in front",
 		template: `{monthday} {!date}`,
-		match:    []sample{{`Jun  1 10:00:00   File "a.py", line 1`, `  File "a.py", line 1`, `syslog=0000-06-01T10:00:00`}},
-		noMatch:  []string{`Jun  1 10:00:00 2025`, `Jun  1 10:00:00 2025: text`, `Mon Apr 28 08:00:03 UTC 2025 starting`},
+		match: []sample{
+			{`Jun  1 10:00:00   File "a.py", line 1`, `  File "a.py", line 1`, `syslog=0000-06-01T10:00:00`},
+			{`Jun  1 10:00:00 step 12`, `step 12`, `syslog=0000-06-01T10:00:00`},
+		},
+		noMatch: []string{`Jun  1 10:00:00 2025`, `Jun  1 10:00:00 2025: text`, `Mon Apr 28 08:00:03 UTC 2025 starting`},
 	},
 	{
 		name: "date", writer: "scripts that put the output of date(1) before each line",

@@ -76,10 +76,10 @@ func tgiPatterns() []pattern.Pattern {
 		{
 			Name:  "tgi.rank",
 			After: []string{"torch.oom.paren", "torch.oom.of_which", "torch.oom.class", "torch.oom.cut"}, Within: 4,
-			Expr: `^ ?rank=(?<rank>\d{1,4})\s*$`,
+			Expr: `^ {0,8}rank=(?<rank>\d{1,4})\s*$`,
 			Kind: parser.GPUOOM, Role: parser.Detail,
 			Source:  src + ": the last line of what a shard wrote",
-			Match:   []pattern.Sample{{Line: " rank=3", Want: parser.Fields{"rank": "3"}}, {Line: "rank=0", Want: parser.Fields{"rank": "0"}}},
+			Match:   []pattern.Sample{{Line: "  rank=3", Want: parser.Fields{"rank": "3"}}, {Line: "rank=0", Want: parser.Fields{"rank": "0"}}},
 			NoMatch: []string{"Starting shard rank=0", " rank=0 world_size=8"},
 		},
 	}
