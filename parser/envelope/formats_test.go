@@ -185,6 +185,11 @@ func TestLaterSegmentsInheritLabels(t *testing.T) {
 		_, outer := Peel([]byte(c.outer))
 		_, h := new(Peeler).PeelInherit([]byte(c.segment), outer)
 		assert.Equal(t, c.says, says(&h), name)
+
+		behind := Line{First: NewHeader(), Begun: true, Lead: true} // what an unknown lead stands before
+		new(Peeler).Next(&behind, []byte(c.outer))
+		_, h = new(Peeler).Next(&behind, []byte(c.segment))
+		assert.Equal(t, c.says, says(&h), "%s, behind a lead", name)
 	}
 }
 

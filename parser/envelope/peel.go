@@ -253,6 +253,7 @@ type Line struct {
 	First Header // of the first segment
 	Begun bool   // it was peeled
 	Lead  bool   // First is what a collector put before all segments: its date counts
+	Rest  bool   // a segment behind that was peeled, too: First has its labels
 }
 
 // Next peels a line's next segment: the first by [Peeler.Peel], the others by [Peeler.PeelInherit].
@@ -260,6 +261,9 @@ func (w *Peeler) Next(l *Line, seg []byte) (body []byte, h Header) {
 	if l.Begun {
 		if body, h = w.PeelInherit(seg, l.First); l.Lead && l.First.hasDate() {
 			h.Time, h.Clock = l.First.Time, l.First.Clock
+		}
+		if l.Lead && !l.Rest {
+			l.First, l.Rest = h, true
 		}
 		return body, h
 	}

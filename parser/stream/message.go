@@ -262,7 +262,7 @@ func (r *messageReader) parts(at parser.Position, body []byte, h envelope.Header
 }
 
 func (r *messageReader) endOfLine() {
-	r.physical.Begun, r.physical.Lead, r.quotation = false, false, false
+	r.physical.Begun, r.physical.Lead, r.physical.Rest, r.quotation = false, false, false, false
 }
 
 // message reads one message of one writer.
