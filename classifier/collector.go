@@ -79,6 +79,9 @@ func (c *Collector) Compact(o parser.Observation) parser.Observation {
 			key += "\x00" + device
 		}
 		if _, ok := f.Gauges[key]; ok || len(f.Gauges) < maxGauges {
+			if old := f.Gauges[key]; f.FailedLine > old.At.Line && old.At.Line > 0 && len(f.Gauges) < maxGauges { // the program was started again
+				f.Gauges[key+"\x00before"] = old
+			}
 			f.Gauges[key] = o
 			trend := key
 			if label := o.Fields["label"]; label != "" { // of the same moment of a step
@@ -113,6 +116,9 @@ func (c *Collector) event(o parser.Event) parser.Event {
 	f.learnFailed(&o)
 	f.learnDevice(&o)
 	f.followAttempt(&o)
+	if o.Role == parser.Evidence && f.FailedLine == 0 {
+		f.FailedLine = o.At.Line
+	}
 	f.PerPattern[o.Pattern]++
 	n := f.PerPattern[o.Pattern]
 	if n > maxPerPattern || n > fewEvents && len(f.Events) >= maxEvents {

@@ -21,7 +21,7 @@ type file struct {
 	Streams    map[string]*streamState
 	Identities map[identKey]*identity
 	Launches   []parser.Marker
-	Gauges     map[string]parser.Gauge // last reading per name and writer
+	Gauges     map[string]parser.Gauge // last reading per name and writer, and the last before the first failure
 	Trends     map[string]Trend        // the course of repeated readings
 	Labels     map[string]bool         // process labels seen
 	Relays     map[string]int          // pids of programs in a system's log
@@ -33,6 +33,7 @@ type file struct {
 	Repeated   int       // settings that were printed again since then
 	Requeued   bool      // Slurm requeued the job: the next failure is in a new attempt
 	FailedAs   string    // the launcher's label of what failed last
+	FailedLine int       // line of the first failure
 	Failed     bool      // something failed: a trainer that prints its settings after that was started again
 	Self       *identity // who writes this input, when lines without a label of their own identify one process only
 	SelfBy     string    // the collector's label of those lines

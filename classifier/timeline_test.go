@@ -106,6 +106,17 @@ func TestReadingsOfEachDeviceAreKept(t *testing.T) {
 	assert.Equal(t, []string{"0 25029509120", "1 11534336000"}, []string{gauges[0].Fields["device"] + " " + gauges[0].Fields["free"], gauges[1].Fields["device"] + " " + gauges[1].Fields["free"]})
 }
 
+func TestReadingsBeforeAFailureOutliveTheNextStart(t *testing.T) {
+	t.Parallel()
+	const weights = "[2026-04-10 09:27:22] Load weight end. type=Qwen2ForCausalLM, dtype=torch.bfloat16, avail mem=%d.50 GB, mem usage=59.50 GB.\n"
+	const failure = "RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.\n"
+	var free []string
+	for _, g := range runOf(t, fmt.Sprintf(weights+failure+weights+failure+weights, 19, 18, 17)).Gauges {
+		free = append(free, g.Fields["free"])
+	}
+	assert.Equal(t, []string{"20937965568", "18790481920"}, free)
+}
+
 func TestReadingsHaveTheStepOfTheirLine(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder

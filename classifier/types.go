@@ -76,7 +76,7 @@ type Run struct {
 	Model            Model
 	Config           map[string]Value // keys as the log writes them; the last writing wins
 	LastStep         *int
-	Gauges           []Gauge // the last reading of each kind and writer, in order of sources and lines
+	Gauges           []Gauge // the last reading of each kind and writer, and the last before the first failure, in order of sources and lines
 	Growth           []Trend // readings that grew and never fell
 	Tracks           []Track
 	Series           []Series

@@ -218,6 +218,7 @@ func engine(run *classifier.Run, in *classifier.Incident) []Part {
 // Reading finds the last reading of a kind that was printed before the incident in the same input, and not of another GPU: by the same
 // writer, else by any other when all of them say the same within a fiftieth.
 func Reading(run *classifier.Run, in *classifier.Incident, name string) (classifier.Gauge, bool) {
+	var own *classifier.Gauge
 	var found []classifier.Gauge
 	for i := range run.Gauges {
 		g := &run.Gauges[i]
@@ -228,11 +229,17 @@ func Reading(run *classifier.Run, in *classifier.Incident, name string) (classif
 			continue
 		}
 		if g.Stream == in.Root.Stream {
-			return *g, true
+			if own == nil || again(own, g) {
+				own = g
+			}
+			continue
 		}
-		found = append(found, *g)
+		found = append(slices.DeleteFunc(found, func(old classifier.Gauge) bool { return again(&old, g) }), *g)
 	}
-	if len(found) == 0 {
+	switch {
+	case own != nil:
+		return *own, true
+	case len(found) == 0:
 		return classifier.Gauge{}, false
 	}
 	last := found[len(found)-1]
@@ -246,6 +253,11 @@ func Reading(run *classifier.Run, in *classifier.Incident, name string) (classif
 		}
 	}
 	return last, true
+}
+
+// again reports whether two readings of a kind are of the same writer and device: the later one is of another start.
+func again(a, b *classifier.Gauge) bool {
+	return a.Stream == b.Stream && a.Fields["rank"] == b.Fields["rank"] && a.Fields["device"] == b.Fields["device"]
 }
 
 func (l *Ledger) contradict(format string, args ...any) {

@@ -115,6 +115,7 @@ func TestAnEnginesReadingsBelongToItsWriter(t *testing.T) {
 	}
 	in := &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Root: classifier.Root{Stream: "TP1", At: parser.Position{Source: "a", Line: 50}}}
 	run := &classifier.Run{Gauges: []classifier.Gauge{
+		gauge("sglang.mem_weights", "TP1", "a", 4, "900"), gauge("sglang.mem_kv_pool", "TP0", "a", 5, "90"), // of an earlier start
 		gauge("sglang.mem_weights", "TP0", "a", 10, "1000"), gauge("sglang.mem_weights", "TP1", "a", 11, "2000"),
 		gauge("sglang.mem_kv_pool", "TP0", "a", 12, "500"), gauge("sglang.mem_kv_pool", "TP2", "a", 13, "501"),
 		gauge("sglang.mem_graphs", "TP0", "a", 14, "70"), gauge("sglang.mem_graphs", "TP2", "a", 15, "700"),
