@@ -66,6 +66,15 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		r.Gauges = append(r.Gauges, reading("sglang.mem_weights", map[string]float64{"used": used, "free": 1}))
 		return r
 	}
+	// SGLang reads its weights on a card of which 44 GiB are free, and finds no room for its cache.
+	unsized := func(weights float64, readings []classifier.Gauge, pairs ...string) *classifier.Run {
+		r := as(run("sglang", pairs...), "", "sglang", "meta-llama/Llama-3.1-70B-Instruct")
+		r.Gauges = append(readings, reading("sglang.mem_weights", map[string]float64{"used": weights, "free": 44 - weights}))
+		return r
+	}
+	noPool := recognized("sglang.not_enough_memory", cache("RuntimeError: Not enough memory. Please try to increase --mem-fraction-static."))
+	noPool.Root.At = parser.Position{Source: "a.log", Line: 9}
+	multimodal := classifier.Gauge{Name: "sglang.multimodal_share", Fields: parser.Fields{"share": "0.792"}, At: parser.Position{Source: "a.log", Line: 2}}
 	kvAvailable := func(r *classifier.Run) *classifier.Run {
 		r.Gauges = append(r.Gauges, reading("vllm.kv_available", map[string]float64{"available": -2}))
 		return r
@@ -141,6 +150,11 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 		{"where another pool failed, there is no draft model", weighed(sglang("mem_fraction_static", "0.6", "tensor_parallel_size", "4"), 7), fullCard("init", 0.5, "/x/sglang/srt/managers/scheduler.py|__init__|", "/x/sglang/srt/mem_cache/memory_pool.py|_create_buffers|torch.zeros("), "--mem-fraction-static=0.54", []string{"--mem-fraction-static=0.47", "--max-total-tokens", "--quantization=fp8"}},
 		{"vLLM reads a draft model beside the weights", vllm(), fullCard("init", 0.5, runner+"|load_model|", "/x/vllm/v1/spec_decode/eagle.py|load_model|", "/x/vllm/model_executor/layers/linear.py|create_weights|torch.empty("), "--speculative-config=a smaller draft model, or none", []string{"--quantization=bitsandbytes"}},
 		{"V0 plans its cache as if a draft model took nothing", drafted(vllm("speculative_model", "/m/draft", "gpu_memory_utilization", "0.95")), with(fullCard("init", 0.3, "/x/vllm/spec_decode/spec_decode_worker.py|initialize_cache|", "/x/vllm/worker/cache_engine.py|__init__|", "/x/vllm/worker/cache_engine.py|_allocate_kv_cache|"), func(r *classifier.Root) { r.ReservedUnallocated = gibs(0.5) }), "--gpu-memory-utilization=0.78", []string{"--quantization=fp8", "--enforce-eager=True"}},
+		{"SGLang's head for EAGLE comes after the cache and wants room, too", unsized(37, nil, "mem_fraction_static", "0.84", "speculative_algorithm", "EAGLE", "tp_size", "1"), noPool, "--tp-size", []string{"--mem-fraction-static=0.87", "--mem-fraction-static=0.9"}},
+		{"without one the cache may have it", unsized(37, nil, "mem_fraction_static", "0.84", "speculative_algorithm", "None", "tp_size", "1"), noPool, "--mem-fraction-static=0.87", []string{"--speculative-draft-model-path=a smaller draft model"}},
+		{"a share that SGLang cuts for a multimodal model is raised by as much", unsized(35.7, []classifier.Gauge{multimodal}, "mem_fraction_static", "0.88", "context_length", "8192"), noPool, "--mem-fraction-static=0.93", nil},
+		{"the table of the requests' tokens is not in the plan of the cache", sglang("context_length", "2800000", "mem_fraction_static", "0.81"), fullCard("init", 0.4, "/x/sglang/srt/model_executor/model_runner.py|init_memory_pool|", "/x/sglang/srt/mem_cache/memory_pool.py|_create_buffers|torch.zeros("), "--context-length=131072", []string{"--mem-fraction-static=0.75", "--cuda-graph-max-bs=16"}},
+		{"nor is it large where a context is short", sglang("context_length", "8192", "mem_fraction_static", "0.81"), fullCard("init", 0.4, "/x/sglang/srt/model_executor/model_runner.py|init_memory_pool|", "/x/sglang/srt/mem_cache/memory_pool.py|_create_buffers|torch.zeros("), "--mem-fraction-static=0.75", []string{"--context-length=4096"}},
 		{"a server takes as many free cards as it uses", listed(sglang("tp_size", "2", "CUDA_VISIBLE_DEVICES", "0,1")), cache("ValueError: The memory capacity is unbalanced. Some GPUs may be occupied by other processes."), "CUDA_VISIBLE_DEVICES=0,2", nil},
 		{"the table of the requests' tokens wants a shorter context", sglang("chunked_prefill_size", "8192"), rows, "--context-length=131072", []string{"--chunked-prefill-size=4096", "--quantization=fp8"}},
 		{"SGLang-Omni's encoders lie beside its thinker", sglang("mem_fraction_static", "0.88"), with(fullCard("forward", 1.5, "/x/sglang_omni/models/qwen3_omni/components/image_encoder.py|forward|self.visual("), func(r *classifier.Root) {

@@ -144,8 +144,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"code": {"the stack's code has %s", "the stack's code does not have %s", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.stackContains(80, w)), "the stack's code has " + w}
 		}},
-		"draft":        {"a draft model, or its cache, did not fit", "not a draft model", drafts},
-		"request_rows": {"the table of the requests' tokens did not fit", "not the table of the requests' tokens", requestRows.ask},
+		"draft_follows": {"SGLang's draft model comes after the cache", "no draft model comes after the cache", draftFollows},
+		"draft":         {"a draft model, or its cache, did not fit", "not a draft model", drafts},
+		"request_rows":  {"the table of the requests' tokens did not fit", "not the table of the requests' tokens", requestRows},
 		"picture": {"it failed while an image was encoded", "no image was encoded", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ggml.image", "it failed while an image was encoded")
 		}},

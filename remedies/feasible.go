@@ -47,7 +47,7 @@ func feasibleShare(ctx *Context, key string, f float64) feasibleRange {
 	}
 	q := &paramQuery{Context: ctx, p: &Parameter{}}
 	boundByVLLM(ctx, &b, f)
-	if draft := ctx.is("draft"); draft || !boundBySGLang(ctx, &b) { // the last weights that were read are the draft model's
+	if draft := ctx.is("draft"); draft || !boundBySGLang(ctx, &b, f) { // the last weights that were read are the draft model's
 		if share, how, ok := q.weightShare(); ok {
 			b.atLeast(share, how)
 			if g, read := lastReading(ctx.run, "sglang.mem_weights"); draft && read {
@@ -108,10 +108,14 @@ func (b *feasibleRange) besideOthers(ctx *Context) {
 	}
 }
 
-// oneSequence adds the cache of one sequence to a lower bound without one: engines do not start with less.
+// oneSequence adds the cache of one sequence to a lower bound without one: engines do not start with less. SGLang does, and refuses
+// longer requests.
 func (b *feasibleRange) oneSequence(ctx *Context) {
 	total, _, ok1 := cardCapacity(ctx)
 	one, how, ok2 := ctx.setup.OneSequence()
+	if engineOf(ctx) == memory.SGLang && b.low+float64(one)/float64(max(total, 1)) > usualShare {
+		return
+	}
 	if b.low > 0 && !b.cache && ok1 && ok2 && one < total {
 		b.low, b.cache = b.low+float64(one)/float64(total), true
 		b.lowHow += fmt.Sprintf(" and %s for the cache of one sequence (%s)", classifier.GiB(one), how)
@@ -126,13 +130,25 @@ func engineShare(key string) bool {
 
 // boundBySGLang follows how SGLang sizes its cache: memory free after loading, minus the part of the memory free before that
 // the share leaves out (srt/model_executor/model_runner.py, profile_max_num_token).
-func boundBySGLang(ctx *Context, b *feasibleRange) bool {
+func boundBySGLang(ctx *Context, b *feasibleRange, f float64) bool {
+	if table, total := requestTable(ctx), deref(ctx.root.Total); ctx.is("request_rows") && table > 0 && total > table {
+		b.atMost(f-float64(table)/float64(total), classifier.GiB(table)+" of the table of the requests' tokens")
+	}
 	left, weights, at, ok := sglangLoaded(ctx)
 	if !ok {
 		return false
 	}
 	before := float64(left + weights)
 	how := fmt.Sprintf("%s of weights on a card that had %s free (%s)", classifier.GiB(weights), classifier.GiB(left+weights), at)
+	if draft, is := draftBeside(ctx); is != "" {
+		b.atMost(1-float64(draft)/before, is)
+	}
+	if g, ok := memory.Reading(ctx.run, ctx.incident, "sglang.multimodal_share"); ok {
+		if share, ok := parseNumber(g.Fields["share"]); ok && share > 0 && share < f {
+			before *= share / f
+			how += fmt.Sprintf(", of whose share this SGLang takes %s for a multimodal model (%s)", fraction(share/f), g.At)
+		}
+	}
 	b.atLeast(float64(weights)/before, how)
 	// A cache smaller than one sequence of the requested length is useless.
 	pool, ok := memory.Reading(ctx.run, ctx.incident, "sglang.mem_kv_pool")
@@ -148,6 +164,60 @@ func boundBySGLang(ctx *Context, b *feasibleRange) bool {
 		b.atLeast((float64(weights)+one)/before, how+fmt.Sprintf(" and %s of cache for %s tokens", classifier.GiB(int64(one)), memory.Thousands(length)))
 	}
 	return true
+}
+
+// draftFollows reports that SGLang found no room for its cache and has a draft model still to load: that comes after the cache, and
+// outside of the share (srt/speculative/eagle_worker.py).
+func draftFollows(ctx *Context, _ string) verdict {
+	f, _ := ctx.settings.find("speculative_algorithm", true)
+	if engineOf(ctx) != memory.SGLang || isNone(f.value.Value) || strings.EqualFold(f.value.Value, "NGRAM") || !ctx.is("kv_sizing") {
+		return verdict{}
+	}
+	return verdict{yes, "SGLang loads the draft model after it has made the cache"}
+}
+
+// draftBeside returns the memory for such a draft model with its graphs and workspaces. An EAGLE head has an embedding, an output matrix
+// and a layer of the main model's sizes. For others it is what SGLang reserves when it chooses the share itself (srt/server_args.py).
+func draftBeside(ctx *Context) (bytes int64, how string) {
+	if !ctx.is("draft_follows") {
+		return 0, ""
+	}
+	const reserve, graphs = 2 << 30, 1 << 30
+	draft, m := int64(reserve), ctx.model
+	if f, _ := ctx.settings.find("speculative_algorithm", true); equal(f.value.Value, "EAGLE") && len(ctx.setup.Candidates) == 0 {
+		layer := (2*m.Heads.Value+2*m.KVHeads.Value)*m.HeadDim.Value*m.Hidden.Value + 3*m.Hidden.Value*m.Inner.Value
+		draft = max(draft, 2*(2*m.Vocab.Value*m.Hidden.Value+layer)/max(ctx.setup.EngineTP.Or(1), 1))
+	}
+	return draft + graphs, fmt.Sprintf("a draft model of %s and its graphs, which come after the cache", classifier.GiB(draft))
+}
+
+// requestTable returns the bytes of SGLang's table of the requests' tokens, 0 if unknown: four bytes for each token of the longest
+// context, for each request that may run. Unless they are set, at least 2,048 may (srt/model_executor/model_runner.py, init_memory_pool).
+func requestTable(ctx *Context) int64 {
+	length, ok := ctx.settings.integer("context_length")
+	rows, set := ctx.settings.integer("max_running_requests")
+	if !set {
+		rows = 2048
+	}
+	if !ok || engineOf(ctx) != memory.SGLang || length > mostTokens || rows > mostTokens {
+		return 0
+	}
+	return rows * length * 4
+}
+
+// requestRows reports whether the table of the requests' tokens did not fit, or took at least half of what the share leaves for all
+// that is no weights and no cache: the cache is planned before the table is made, and is made after it.
+func requestRows(ctx *Context, _ string) verdict {
+	if v := rowsFailed.ask(ctx, ""); v.truth == yes {
+		return v
+	}
+	set, _ := ctx.settings.find("mem_fraction_static", true)
+	f, ok := parseNumber(set.value.Value)
+	table, total := requestTable(ctx), deref(ctx.root.Total)
+	if !ok || table == 0 || ctx.incident.Kind != parser.GPUOOM || ctx.is("draft") || !ctx.stackContains(engineDepth, "init_memory_pool") || float64(table) < (1-f)*float64(total)/2 {
+		return verdict{no, "not the table of the requests' tokens"}
+	}
+	return verdict{yes, fmt.Sprintf("the table of the requests' tokens takes %s, and the cache was planned before it", classifier.GiB(table))}
 }
 
 // sglangLoaded returns what SGLang's weights left free, what they take, and where the log says so.

@@ -321,6 +321,7 @@ var attacksThere = []attack{
 	{"engine_share_too_small", "OLLAMA_NUM_PARALLEL>1", []string{"engine-seqs", "engine-length", "kv-dtype", "engine-quantization"}},
 	{"states_too_big", "pattern:ollama.no_room", []string{"engine-length", "kv-dtype", "engine-quantization", "layers"}},
 	{"engine_share_too_small", "names:memory for state cache", []string{"engine-seqs", "engine-tp"}},
+	{"engine_share_too_small", "draft_follows", []string{"share-up", "engine-tp", "draft", "engine-quantization"}},
 	{"engine_share_too_small", "draft", []string{"draft", "draft-device", "engine-length", "layers"}},
 	{"engine_share_too_small", "framework:llamacpp", []string{"engine-length", "kv-dtype", "layers", "fit"}},
 	{"engine_share_too_small", "framework:ollama", []string{"engine-length", "kv-dtype", "layers", "engine-quantization"}},

@@ -85,8 +85,8 @@ var (
 		frames: []string{"capture_model", "init_cuda_graphs", "init_device_graphs", "capture_one_batch_size", "capture_graph", "cuda_graph_warmup"},
 		why:    "it failed while CUDA graphs were captured",
 	}
-	requestRows = sign{frames: []string{"req_to_token = "}, near: 3, why: "SGLang keeps a row of the longest context for each request that may run"}
-	sampler     = sign{
+	rowsFailed = sign{frames: []string{"req_to_token = "}, near: 3, why: "SGLang keeps a row of the longest context for each request that may run"}
+	sampler    = sign{
 		read: fieldValue{"method", "sampler", []string{"vllm.warm_up"}}, frames: []string{"sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run"}, near: 6,
 		why: "the sampler's buffers, which grow with the number of sequences, did not fit",
 	}

@@ -260,6 +260,10 @@ func shareUp(q *paramQuery) proposedValue {
 	}
 	hi := q.most(0.9)
 	b := feasibleShare(q.Context, q.p.Key, f)
+	if b.low > f && b.high < hi && b.low+leastRoom > b.high {
+		return proposedValue{bound: b.none(q.p.Key)}
+	}
+	hi = math.Min(hi, math.Floor(b.high*100)/100)
 	if lacks := q.lacking(); float64(lacks) > (hi-f)*largestCard {
 		return atBound("%s lacks %s before any cache, more than a share of %s adds on any card", q.p.Key, classifier.GiB(lacks), fraction(hi))
 	}

@@ -292,6 +292,17 @@ func sglangGauges() []pattern.Pattern {
 			NoMatch: []string{"KV cache pool is full. Retract requests. #retracted_reqs: 2"},
 		},
 		{
+			Name:     "sglang.multimodal_share",
+			Literals: []string{"Automatically reduce --mem-fraction-static to"},
+			Expr:     `Automatically reduce --mem-fraction-static to (?<share>0\.\d{1,4}) because this is a multimodal model`,
+			Gauge:    true, Source: "SGLang 0.4, model_executor/model_runner.py: any value is multiplied by 0.95, later by 0.9",
+			Match: []pattern.Sample{{
+				Line: "[2025-03-29 18:07:12 TP0] Automatically reduce --mem-fraction-static to 0.792 because this is a multimodal model.",
+				Want: parser.Fields{"share": "0.792"},
+			}},
+			NoMatch: []string{"Automatically turn off --chunked-prefill-size for multimodal model."},
+		},
+		{
 			Name: "sglang.mem_available",
 			Literals: []string{
 				"Load weight begin. avail mem=", "Memory pool end. avail mem=", "graph begin. This can take", "available_gpu_mem=",

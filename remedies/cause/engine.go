@@ -75,7 +75,7 @@ var engines = []hypothesis{
 		id: "engine_activation",
 		evidence: []weighed{
 			{proof, when("it failed in the run that measures the engine's activations", func(in *Input) bool { return in.Profiling })},
-			{2 * proof, when("the stack ends in the table of the requests' tokens", func(in *Input) bool { return in.RequestRows })},
+			{2 * proof, when("the table of the requests' tokens does not fit beside the cache", func(in *Input) bool { return in.RequestRows })},
 			{2 * proof, when("the decoder's buffers did not fit, which come before the cache", func(in *Input) bool { return in.MakesDecoder })},
 			{proof, both(when("the sampler's buffers did not fit", func(in *Input) bool { return in.Sampler }), (*Input).engineGPU)},
 			{sign + hint, both(frames(12, "the stack ends in a step's own tensors", "forward_extend", "logits_processor", "prompt_logprob", "visual", "vision", "get_topk", "compute_logits", "lm_head", "fused_moe", "mm_encoder", "execute_model", "prefill"), (*Input).servingEngine)},
