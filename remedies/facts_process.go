@@ -2,12 +2,12 @@ package remedies
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"oomscan/parser"
 	"oomscan/parser/traceback"
-	"oomscan/remedies/cause"
 )
 
 // severalRanks reports whether the process that failed is one of several that work together: which card each uses is set in
@@ -83,27 +83,14 @@ func ownTasks(ctx *Context, _ string) verdict {
 
 // freeCards are as many cards as an engine uses, or one, on which nvidia-smi shows no process and little memory in use.
 func freeCards(q *paramQuery) proposedValue {
-	const little = 1 << 30
 	n := int64(1)
 	if tp, ok := q.settings.integer(engineTP...); ok && q.is("engine_process") {
 		n = max(tp, 1)
 	}
-	busy, most := map[int64]bool{}, int64(-1)
-	for _, p := range listedProcesses(q.Context) {
-		if p.Device != cause.AnyDevice {
-			busy[int64(p.Device)], most = true, max(most, int64(p.Device))
-		}
-	}
-	for _, g := range q.run.Gauges {
-		device, ok := g.Fields.Int("device")
-		used, known := g.Fields.Int("used")
-		if card := g.Name == "smi.card"; ok && (card && known || g.Name == "smi.row" && len(busy) > 0) {
-			busy[device], most = busy[device] || used > little, max(most, device)
-		}
-	}
 	var free []string
-	for d := int64(0); d <= most && int64(len(free)) < n; d++ {
-		if !busy[d] {
+	busy, table := listedCards(q.Context)
+	for _, d := range slices.Sorted(maps.Keys(busy)) {
+		if !busy[d] && int64(len(free)) < n && !(table && len(listedProcesses(q.Context)) == 0) {
 			free = append(free, itoa(d))
 		}
 	}
@@ -111,6 +98,25 @@ func freeCards(q *paramQuery) proposedValue {
 		return proposedValue{}
 	}
 	return proposedValue{to: strings.Join(free, ","), how: "nvidia-smi lists no process there"}
+}
+
+// listedCards returns the cards that nvidia-smi lists, and on which it shows a process or much memory in use; and whether its table lists
+// them, which has all of them.
+func listedCards(ctx *Context) (busy map[int64]bool, table bool) {
+	const little = 1 << 30
+	busy = map[int64]bool{}
+	for _, g := range ctx.run.Gauges {
+		if device, ok := g.Fields.Int("device"); ok && (g.Name == "smi.card" || g.Name == "smi.row") {
+			used, _ := g.Fields.Int("used")
+			busy[device], table = busy[device] || used > little, table || g.Name == "smi.row"
+		}
+	}
+	for _, p := range listedProcesses(ctx) {
+		for d := int64(0); d <= int64(p.Device); d++ {
+			busy[d] = busy[d] || d == int64(p.Device)
+		}
+	}
+	return busy, table
 }
 
 // firstCard halves a card's number in a list with the gigabytes of weights for each card.

@@ -201,6 +201,8 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 	}
 	if c.To == nil {
 		switch n, ok := ctx.settings.integer(p.Key); {
+		case !found && c.ComputedFrom == "" && p.Next == "double_tp" && p.Default == "1":
+			c.ComputedFrom = doubleStep + ", 2 where it is not set"
 		case !found && c.ComputedFrom == "":
 			c.ComputedFrom = usualStep(ctx, p)
 		case found && ok && p.Next == "double_tp" && n < mostSamples:

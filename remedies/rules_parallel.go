@@ -34,6 +34,9 @@ func doubleTP(q *paramQuery, n int64) proposedValue {
 		return atBound("%s is %d, as many GPUs as a node has", q.p.Key, n)
 	}
 	per, ok := q.gpusPerNode()
+	if !ok {
+		per, ok = q.cardsForEngine(n)
+	}
 	if !ok && n > 8 {
 		return atBound("%s is %d, more GPUs than most nodes have", q.p.Key, n)
 	}
@@ -51,6 +54,33 @@ func doubleTP(q *paramQuery, n int64) proposedValue {
 		return atBound("%s is %d, and the attention heads (%d, key-value %d) cannot be spread over %d GPUs", q.p.Key, n, heads, kv, 2*n)
 	}
 	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d of the node's %d GPUs", n, 2*n, per)}
+}
+
+// cardsForEngine returns the cards that an inference server of n may use by nvidia-smi: those of the table if they are too few for twice as
+// many, or at least twice as many if enough of them are free. Otherwise it is unknown.
+func (q *paramQuery) cardsForEngine(n int64) (cards int64, ok bool) {
+	busy, table := listedCards(q.Context)
+	cards = int64(len(busy))
+	if !isServer(programOf(q.run).ID) || q.run.Nodes != nil && *q.run.Nodes > 1 || cards == 0 {
+		return 0, false
+	}
+	for d := range cards {
+		if _, listed := busy[d]; !listed {
+			return 0, false // of some cards only
+		}
+	}
+	for _, key := range []string{"pipeline_parallel_size", "pp_size", "data_parallel_size", "dp_size"} {
+		if k, ok := q.settings.integer(key); ok && k > 1 {
+			return 0, false
+		}
+	}
+	free := int64(0)
+	for _, taken := range busy {
+		if !taken {
+			free++
+		}
+	}
+	return cards, table && cards < 2*n || free >= 2*n || free >= n && cards == 2*n
 }
 
 // tpForWeights returns the least tensor-parallel size with which the weights fit and leave some memory, if the number of GPUs

@@ -136,7 +136,7 @@ var partWords = map[ink]string{
 }
 
 // steps are shorter words for the usual steps of a value that the log does not show.
-var steps = map[string]string{"to half of what it is now": "halve it", "to twice what it is now": "double it", "to a quarter of what it is now": "lower it to a quarter"}
+var steps = map[string]string{"to half of what it is now": "halve it", "to twice what it is now": "double it", "to twice what it is now, 2 where it is not set": "double it, or set it to 2 where it is not set", "to a quarter of what it is now": "lower it to a quarter"}
 
 // keyWords name what a change without a setting is about, by its key.
 var keyWords = map[string]string{"memory": "the node's RAM"}
