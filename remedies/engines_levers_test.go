@@ -208,6 +208,11 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		read(r, "ggml.device", parser.Fields{"device": "0", "free": itoa(*gibs(23))})
 		return read(r, "ggml.weights", parser.Fields{"device": "0", "used": itoa(*gibs(18))})
 	}
+	twoCards := func(split string) *classifier.Run {
+		r := app("llamacpp", "-ts", split, "--ctx-size", "65536")
+		read(r, "ggml.device", parser.Fields{"device": "0", "free": itoa(*gibs(15.5))})
+		return read(r, "ggml.device", parser.Fields{"device": "1", "free": itoa(*gibs(15.4))})
+	}
 	host := func(phase, message string) *classifier.Incident {
 		return with(&classifier.Incident{Kind: parser.HostOOM, Resource: "host", Phase: phase}, func(r *classifier.Root) { *r = rootOf(message) })
 	}
@@ -215,6 +220,10 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 	contextOf := parser.Fields{"method": "kv cache"}
 	onCard := func(n int, in *classifier.Incident) *classifier.Incident { in.Root.Device = &n; return in }
 	launchedBy := func(launcher string, r *classifier.Run) *classifier.Run { r.Launcher = launcher; return r }
+	requested := func(pattern string, in *classifier.Incident, needed, free float64) *classifier.Incident {
+		in.Root.Requested, in.Root.Free = gibs(needed), gibs(free)
+		return recognized(pattern, in)
+	}
 	cached := killed("data", "Out of memory: Killed process 1 (python)")
 	cached.PhaseWhy = "The last stage logged before it: train: Caching images (26.4GB ram):  82%|"
 	for _, tt := range []struct {
@@ -230,6 +239,8 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		{"a context holds the longest prompt that came", read(app("llamacpp", "--ctx-size", "262144"), "ggml.prompt", parser.Fields{"count": "155008"}), driver("rollout", "CUDA error: out of memory", 1, nil), "--ctx-size=163840", nil},
 		{"half of it where prompts are short", read(app("llamacpp", "--ctx-size", "262144"), "ggml.prompt", parser.Fields{"count": "3000"}), driver("rollout", "CUDA error: out of memory", 1, nil), "--ctx-size=131072", nil},
 		{"layers that are set switch fitting off", read(gguf("-ngl", "99"), "ggml.build", parser.Fields{"count": "8763"}), driver("rollout", "CUDA error: out of memory", 1, nil), "--ubatch-size=256", []string{"--fit-target=2048"}},
+		{"the card that failed gets its part of what is free", twoCards("0.49,0.51"), onCard(1, driver("init", "graph_reserve: failed to allocate compute buffers", 1, nil)), "-ts=1,1", nil},
+		{"unless it has no more than that", twoCards("0.51,0.49"), onCard(1, driver("init", "graph_reserve: failed to allocate compute buffers", 1, nil)), "--ctx-size=32768", []string{"-ts=1,1"}},
 		{"half of it where the weights are not known", app("llamacpp", "--ctx-size", "65536"), driver("init", kv, 16, contextOf), "--ctx-size=32768", nil},
 		{"a build that fits models itself need not be told how many layers", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "8763"}), driver("init", weights, 40, nil), "-ngl=auto", nil},
 		{"an older one must", read(gguf("-ngl", "99", "n_layer", "64"), "ggml.build", parser.Fields{"count": "6700"}), driver("init", weights, 40, nil), "-ngl=34", []string{"-ngl=auto"}},
@@ -279,6 +290,8 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		{"nor while YOLO reads all images into memory", launchedBy("slurm", run("torch", "cache", "ram", "workers", "8")), cached, "cache=False", []string{"workers=2", "workers=4"}},
 		{"a model of a script's own is halved itself", run("torch"), fullCard("init", 0.5, "/x/esm/build.py|load_model|return model.to(device)", "/x/torch/nn/modules/module.py|convert|return t.to("), "model.half=model.half()", []string{"torch_dtype=bfloat16"}},
 		{"Whisper has smaller models", run("torch"), fullCard("init", 0.5, "/x/whisper/__init__.py|load_model|return model.to(device)", "/x/torch/nn/modules/module.py|convert|return t.to("), "model=turbo, medium or small", []string{"model.half=model.half()"}},
+		{"fewer slots of Ollama take less host memory", app("ollama", "OLLAMA_NUM_PARALLEL", "0", "memory.required.kv", "10.0 GiB", "completionOptions.numCtx", "16384"), requested("ollama.system_memory", host("init", "model requires more system memory (21.7 GiB) than is available (19.6 GiB)"), 21.7, 19.6), "OLLAMA_NUM_PARALLEL=1", []string{"OLLAMA_CONTEXT_LENGTH=2048"}},
+		{"which a small cache does not need", app("ollama", "OLLAMA_NUM_PARALLEL", "0", "memory.required.kv", "1.0 GiB"), requested("ollama.system_memory", host("init", "model requires more system memory (21.7 GiB) than is available (19.6 GiB)"), 21.7, 19.6), "model=a tag of a smaller quantization or size", []string{"OLLAMA_NUM_PARALLEL=1"}},
 		{"one of transformers is told its type", run("torch"), fullCard("init", 0.5, "/x/app.py|main|AutoModel.from_pretrained(name).to(device)", "/x/torch/nn/modules/module.py|convert|return t.to("), "torch_dtype=bfloat16", []string{"model.half=model.half()"}},
 		{"a file that is read whole may be mapped", run("torch"), with(host("checkpoint", "DefaultCPUAllocator: can't allocate memory: you tried to allocate 2097152000 bytes"), func(r *classifier.Root) {
 			r.Trace = frames(`/x/merge.py|main|torch.load("a.bin", map_location="cpu")`, "/x/torch/serialization.py|load|return _load(")

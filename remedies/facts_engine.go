@@ -290,6 +290,18 @@ func serving(ctx *Context, _ string) verdict {
 	return verdict{yes, "the engine ran out while it served: its share leaves too little for what a step needs"}
 }
 
+// cacheCovers reports whether the cache that Ollama plans takes more than what was missing: a model without one would fit
+// (memory.required.kv of llm/memory.go, the sum of all slots).
+func cacheCovers(ctx *Context, _ string) verdict {
+	f, _ := ctx.settings.find("memory.required.kv", true)
+	size, ok := parseSize(f.value.Value)
+	short, known := ctx.shortfall()
+	if !ok || !known || size <= short {
+		return verdict{}
+	}
+	return verdict{yes, fmt.Sprintf("the cache takes %s, and %s was missing", classifier.GiB(size), classifier.GiB(short))}
+}
+
 // outsidePool reports whether the failed library allocates outside of the pool that JAX reserves: NCCL or another of CUDA's
 // libraries. A larger pool leaves it less.
 func outsidePool(ctx *Context, _ string) verdict {

@@ -222,7 +222,7 @@ var scoresFirst = []string{"attention", "engine-chunk", "engine-length", "kv-dty
 
 // contextToo is the order against buffers of an engine whose cache covers the whole context: a smaller cache makes room for
 // them.
-var contextToo = []string{"engine-multimodal", "engine-chunk", "engine-length", "vram-margin", "kv-dtype", "attention", "layers"}
+var contextToo = []string{"card-split", "engine-multimodal", "engine-chunk", "engine-length", "vram-margin", "kv-dtype", "attention", "layers"}
 
 // attack lists levers against a cause under a fact.
 type attack struct {
@@ -323,7 +323,7 @@ var attacksThere = []attack{
 	{"engine_share_too_small", "names:memory for state cache", []string{"engine-seqs", "engine-tp"}},
 	{"engine_share_too_small", "draft_follows", []string{"share-up", "engine-tp", "draft", "engine-quantization"}},
 	{"engine_share_too_small", "draft", []string{"draft", "draft-device", "engine-length", "layers"}},
-	{"engine_share_too_small", "framework:llamacpp", []string{"engine-length", "kv-dtype", "layers", "fit"}},
+	{"engine_share_too_small", "framework:llamacpp", []string{"card-split", "engine-length", "kv-dtype", "layers", "fit"}},
 	{"engine_share_too_small", "framework:ollama", []string{"engine-length", "kv-dtype", "layers", "engine-quantization"}},
 	{"engine_activation", "draft", []string{"engine-chunk", "draft-device", "draft", "engine-length", "layers"}},
 	{"engine_activation", "picture", []string{"vram-margin", "engine-multimodal", "projector", "layers"}}, // what the cache gives up, llama.cpp fits with layers
@@ -354,6 +354,7 @@ var attacksThere = []attack{
 	{"host_load", "copies_too_large", []string{"host-limit", "lazy-load", "host-node", "dtype", "offload-off"}},
 	{"host_load", "framework:llamacpp", []string{"mmap", "engine-length", "engine-quantization", "host-limit", "host-node"}},
 	{"host_load", "phase:checkpoint", []string{"lazy-load", "host-limit", "sharded-save", "host-node"}},
+	{"host_load", "cache_covers", []string{"engine-seqs", "engine-length", "kv-dtype", "engine-quantization", "host-limit"}},
 	{"host_load", "framework:ollama", []string{"engine-quantization", "engine-seqs", "engine-length", "host-limit"}},
 	{"allgather_window", "phase:rollout", []string{"update-layers", "hybrid-engine", "engine-tp", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},
 	{"unknown", "ctranslate2", []string{"micro-batch", "dtype", "smaller-model"}},

@@ -171,7 +171,7 @@ func noWider(name, other string) bool {
 }
 
 // absolute lists rules whose value depends only on other settings.
-var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true, "pod_request": true, "card_share": true, "card_limit": true}
+var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true, "one_slot": true, "pod_request": true, "card_share": true, "card_limit": true}
 
 // aboveValue reports whether a setting's default is larger than the advised value.
 func aboveValue(byDefault, advised string) bool {
@@ -229,8 +229,8 @@ func presentValue(ctx *Context, names *naming, p *Parameter) current {
 	if slices.Contains([]string{"torch_dtype", "dtype"}, lastWord(p.Key)) && loadsWide(ctx) != "" {
 		now.from = nil // that of the checkpoint, not of what was loaded
 	}
-	if _, number := parseNumber(p.Default); now.from != nil && isNone(*now.from) && p.Next != "" && number {
-		now.from = nil // the program takes its default
+	if _, number := parseNumber(p.Default); now.from != nil && p.Next != "" && (isNone(*now.from) && number || p.Next == "one_slot") {
+		now.from = nil // the program takes its default, or chooses
 	}
 	return now
 }

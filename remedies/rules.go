@@ -75,6 +75,8 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"side":                side,
 		"context":             contextLength,
 		"slot_context":        whole(halve),
+		"one_slot":            oneSlot,
+		"split_by_free":       splitByFree,
 		"host_ratio":          hostRatio,
 		"layers":              layersThatFit,
 		"fewer_layers":        plannedLayers,

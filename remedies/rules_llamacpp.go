@@ -2,6 +2,9 @@ package remedies
 
 import (
 	"fmt"
+	"math"
+	"slices"
+	"strings"
 
 	"oomscan/classifier"
 	"oomscan/remedies/memory"
@@ -35,6 +38,45 @@ func perSlot(ctx *Context, context string) string {
 		return context
 	}
 	return itoa(n / slots)
+}
+
+// splitByFree gives cards parts of the model in proportion to what llama.cpp found free on each, if the split that is set gives the card
+// that failed more than that.
+func splitByFree(q *paramQuery) proposedValue {
+	const alike, most = 0.02, 16
+	parts := strings.FieldsFunc(strings.Trim(q.cur, `"' `), func(r rune) bool { return r == ',' || r == '/' })
+	set, free := make([]float64, len(parts)), make([]float64, len(parts))
+	total, room := 0.0, 0.0
+	for i, part := range parts {
+		set[i], _ = parseNumber(part)
+		total += set[i]
+	}
+	for _, g := range q.run.Gauges {
+		d, ok1 := g.Fields.Int("device")
+		n, ok2 := g.Fields.Int("free")
+		if g.Name == "ggml.device" && ok1 && ok2 && d < int64(len(parts)) && n > 0 && free[d] == 0 {
+			free[d] = float64(n)
+			room += free[d]
+		}
+	}
+	d := q.root.Device
+	if len(parts) < 2 || len(parts) > most || slices.Contains(free, 0) || d == nil || *d >= len(parts) || total <= 0 || set[*d]/total <= free[*d]/room {
+		return proposedValue{}
+	}
+	to := make([]string, len(parts))
+	same := slices.Max(free)-slices.Min(free) < alike*slices.Max(free)
+	for i := range to {
+		to[i] = "1"
+		if !same {
+			to[i] = itoa(int64(math.Round(free[i] / (1 << 30))))
+		}
+	}
+	return proposedValue{to: strings.Join(to, ","), how: fmt.Sprintf("%s of %s free on card %d, which gets %.0f %% of the model", classifier.GiB(int64(free[*d])), classifier.GiB(int64(room)), *d, 100*set[*d]/total)}
+}
+
+// oneSlot replaces the number of slots that Ollama chooses itself: four on a processor before 0.12 (server/sched.go).
+func oneSlot(*paramQuery) proposedValue {
+	return proposedValue{to: "1", how: "0 lets Ollama choose, which may be four"}
 }
 
 // layersThatFit returns how many layers' weights fit into the memory that llama.cpp found free, or into a card of that name, if

@@ -351,7 +351,7 @@ func walk(t *testing.T, g *Guide, p *Parameter, cur string) {
 		q.When, q.Only = nil, nil
 		c, ok := proposeChange(newContext(r, in), &naming{}, &q)
 		require.True(t, ok)
-		if c.To == nil {
+		if c.To == nil || c.From == nil {
 			return
 		}
 		from, okFrom := parseNumber(*c.From)
