@@ -96,6 +96,9 @@ func causeInput(ctx *Context) *cause.Input {
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)
 	out.CountedAgainst = countedAgainst(ctx)
+	if g, ok := memory.Reading(ctx.run, in, "trtllm.cache_planned"); ok && ctx.phase == "init" {
+		out.PlannedCache, _ = g.Fields.Int("needed")
+	}
 	out.GraphPools, _ = r.Fields.Int("private_pools")
 	out.CacheBlocks, _ = parseInt(readField(ctx, "blocks", "vllm.mamba_blocks"))
 	out.PlannedSequences, _ = parseInt(readField(ctx, "count", "vllm.mamba_blocks"))

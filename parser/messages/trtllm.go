@@ -59,6 +59,16 @@ func trtllmPatterns() []pattern.Pattern {
 			NoMatch: []string{"[TensorRT-LLM][INFO] Number of blocks in KV cache secondary pool: 0"},
 		},
 		{
+			Name:     "trtllm.cache_planned",
+			Literals: []string{" bytes for k/v cache."},
+			Expr:     `Allocate (?<needed_b>\d{6,15}) bytes for k/v cache\.`,
+			Gauge:    true, Source: "TensorRT-LLM 0.5-0.8, cpp/tensorrt_llm/runtime/gptSession.cpp, batch_manager: the line before the cache is allocated",
+			Match: []pattern.Sample{
+				{Line: "[TensorRT-LLM][INFO] Allocate 102005473280 bytes for k/v cache. ", Want: parser.Fields{"needed": "102005473280"}},
+			},
+			NoMatch: []string{"[TensorRT-LLM][INFO] Allocated 54.18 GiB for max tokens in paged KV cache (443840)"},
+		},
+		{
 			// The decoder's buffers come next, and the cache after them.
 			Name:     "trtllm.buffers",
 			Literals: []string{" GPU memory for runtime buffers.", " GPU memory for decoder."},

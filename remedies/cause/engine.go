@@ -111,6 +111,7 @@ var engines = []hypothesis{
 			{proof, when("the planned cache did not fit", func(in *Input) bool {
 				return in.Part == "kv cache" && strings.Contains(in.Text, "insufficient gpu memory")
 			})},
+			{2 * proof, when("the engine announced its cache, and then found too little", func(in *Input) bool { return in.PlannedCache > 0 && in.Kind == "gpu_driver_oom" })},
 			{proof, temporary(true)},
 			{2 * proof, MakesCache},
 			{proof, both(when("a kernel library found no room for its workspace, which is outside the engine's pool", func(in *Input) bool {
@@ -156,6 +157,8 @@ var engines = []hypothesis{
 			switch {
 			case MakesCache(in) != "":
 				return "the cache planned for " + memory.Thousands(in.number(cacheKeys...)) + " tokens does not fit beside the weights", nil
+			case in.PlannedCache > 0:
+				return "the KV cache of " + classifier.GiB(in.PlannedCache) + " that is planned does not fit beside the weights", &in.PlannedCache
 			case in.LessThanDesired && in.Free != nil && in.Total != nil:
 				return in.share() + " asks for more than was free", in.Free
 			case wakes(in) != "" && unmapped(in) != "":

@@ -37,6 +37,7 @@ func TestWhatAnEngineLacked(t *testing.T) {
 			"llama.cpp's pool", "engine_activation", failure("gpu", "rollout", lacks("", "cuda error: out of memory in function alloc at /app/ggml/src/ggml-cuda/ggml-cuda.cu:443")),
 			failure("gpu", "init", lacks("", "allocating 100 mib on device 0: cudamalloc failed in ggml-cuda.cu"), saying("ggml.malloc"), saying("ggml.load")),
 		},
+		{"a cache that was announced", "engine_share_too_large", failure("gpu", "init", lacks("", "cuda runtime error in ::cudamallocasync"), func(in *Input) { in.Kind, in.PlannedCache = "gpu_driver_oom", 95<<30 }), failure("gpu", "init", lacks("", "cuda runtime error in ::cudamallocasync"))},
 		{"an engine whose cache is there", "engine_share_too_large", failure("gpu", "init", cached), failure("gpu", "init", cached, func(in *Input) { in.CacheTaken = false })},
 		{"a cache that holds less than one request", "engine_share_too_small", failure("gpu", "init", cached, func(in *Input) { in.NoRoomForCache = true }), failure("gpu", "init", cached)},
 		{"a TorchScript model under Triton", "activations", failure("gpu", "unknown", func(in *Input) { in.Application, in.Text = "triton", "9.41 gib already allocated by pytorch" }), failure("gpu", "unknown", func(in *Input) { in.Application = "triton" })},
