@@ -103,6 +103,14 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		{"half of the sequences where no blocks are counted", as(run("vllm", "max_num_seqs", "1024"), "", "vllm", ""), part(full("init", frames("/x/vllm/v1/worker/gpu_model_runner.py|_dummy_sampler_run|self.sampler(")), ""), "--max-num-seqs=512"},
 		{"SGLang says above which share the weights leave something", as(run("sglang", "mem_fraction_static", "0.5"), "", "sglang", ""), read(cache("RuntimeError: Loaded weights leave no GPU memory for the KV cache under --mem-fraction-static=0.5. Raise above 0.627"), "sglang.weights_leave_nothing", "least", "0.627"), "--mem-fraction-static=0.76"},
 		{"TensorRT-LLM says how many tokens its cache holds", app("trtllm"), read(cache("Assertion failed: maxTokensInPagedKvCache (8832) must be large enough to process at least 1 sequence to completion"), "trtllm.one_sequence", "tokens_available", "8832"), "--max_seq_len=8832"},
+		{"cards that are free come before those who hold the others", func() *classifier.Run {
+			r := as(run("sglang", "tp_size", "2", "CUDA_VISIBLE_DEVICES", "0,1"), "", "sglang", "")
+			for _, card := range []string{"0", "1", "2"} {
+				r.Gauges = append(r.Gauges, classifier.Gauge{Name: "smi.row", Fields: parser.Fields{"device": card}})
+			}
+			r.Gauges = append(r.Gauges, classifier.Gauge{Name: "smi.process", Fields: parser.Fields{"device": "1", "pid": "17345", "comm": "python", "used": itoa(*gibs(9.6))}})
+			return r
+		}(), recognized("sglang.unbalanced", cache("ValueError: The memory capacity is unbalanced. Some GPUs may be occupied by other processes.")), "CUDA_VISIBLE_DEVICES=0,2"},
 		{"a neighbor that holds a fifth of the card is left beside a smaller share", as(run("vllm", "gpu_memory_utilization", "0.9"), "", "vllm", ""), with(full("init", frames("/x/vllm/worker/cache_engine.py|allocate_gpu_cache|torch.empty(")), func(r *classifier.Root) {
 			r.OtherProcesses, r.ProcessBytes, r.Allocated = gibs(4.8), gibs(18.8), gibs(18)
 		}), "--gpu-memory-utilization=0.8"},

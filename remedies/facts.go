@@ -135,6 +135,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"no_flash_attention": {"Ollama cannot use flash attention", "Ollama does not say that flash attention is unsupported", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ollama.no_flash_attention", "Ollama says that flash attention is not supported, which a quantized cache needs")
 		}},
+		"cards_free": {"nvidia-smi shows enough free cards", "nvidia-smi does not show enough free cards", func(ctx *Context, _ string) verdict {
+			to := freeCards(&paramQuery{Context: ctx, p: &Parameter{}})
+			return verdict{truthOf(to.to != ""), to.how}
+		}},
 		"cache_covers": {"Ollama plans more for the cache than was missing", "Ollama does not plan more for the cache than was missing", cacheCovers},
 		"cache_on_host": {"the key-value cache takes most of the host memory", "the key-value cache does not take most of the host memory", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(cause.CacheOnHost(ctx.input()) != ""), "the key-value cache takes most of the host memory"}
