@@ -8,7 +8,7 @@ import (
 )
 
 // schedulerPatterns are batch systems other than Slurm and Kubernetes, and the task systems that watch their workers'
-// memory themselves: PBS and Torque, LSF, Grid Engine, Flux, HTCondor, Google's training jobs, Dask, Spark.
+// memory themselves: PBS and Torque, LSF, Grid Engine, Flux, HTCondor, Google's training jobs, Dask, notebooks, Spark.
 var schedulerPatterns = slices.Concat(
 	by(pattern.Program{Name: "pbs", Scheduler: "pbs", Killer: "pbs"}, pbsPatterns),
 	by(pattern.Program{Name: "lsf", Scheduler: "lsf", Killer: "lsf"}, lsfPatterns),
@@ -169,6 +169,18 @@ func taskPatterns() []pattern.Pattern {
 				{Line: "distributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:38041 (pid=4711) exceeded 95% memory budget. Restarting...", Want: parser.Fields{"pid": "4711"}},
 			},
 			NoMatch: []string{"distributed.worker.memory - WARNING - Worker is at 89% memory usage. Pausing worker.  Process memory: 2.09 GiB -- Worker memory limit: 2.33 GiB"},
+		},
+		{
+			// Shown when the kernel of a notebook was ended; it restarts.
+			Name:     "notebook.memory",
+			Literals: []string{"session crashed after using all available RAM", "notebook tried to allocate more memory than is available"},
+			Expr:     `^(?:Your session crashed after using all available RAM\b|Your notebook tried to allocate more memory than is available\b)`,
+			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "Google Colab and Kaggle 2020-2025, the notice on a notebook's page",
+			Match: lines(
+				"Your session crashed after using all available RAM. If you are interested in access to high-RAM runtimes, you may want to check out Colab Pro.",
+				"Your notebook tried to allocate more memory than is available. It has restarted.",
+			),
+			NoMatch: []string{"Your session crashed for an unknown reason.", "KernelRestarter: restarting kernel (1/5), keep random ports"},
 		},
 		{
 			Name:     "spark.exit_137",
