@@ -162,9 +162,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			grows := slices.ContainsFunc(ctx.run.Growth, func(t classifier.Trend) bool { return t.Name == "vllm.slept" || t.Name == "slime.memory" })
 			return verdict{truthOf(grows), "what is in use while the engine sleeps grows"}
 		}},
-		"reads_checkpoint": {"a checkpoint is read onto the card, or a run goes on from one", "no checkpoint is read onto the card", func(ctx *Context, _ string) verdict {
-			why := cause.LoadsCheckpoint(ctx.input())
-			return verdict{truthOf(why != ""), cmp.Or(why, "no checkpoint is read onto the card")}
+		"reads_checkpoint": {"a checkpoint is read, or a run goes on from one", "no checkpoint is read", func(ctx *Context, _ string) verdict {
+			why := cmp.Or(cause.LoadsCheckpoint(ctx.input()), cause.RestoresOnHost(ctx.input()))
+			return verdict{truthOf(why != ""), cmp.Or(why, "no checkpoint is read")}
 		}},
 		"broadcasts_state": {"rank 0 broadcasts a whole state to the other ranks' cards", "no whole state is broadcast", func(ctx *Context, _ string) verdict {
 			why := cause.BroadcastsState(ctx.input())

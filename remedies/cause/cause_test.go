@@ -745,7 +745,7 @@ func TestAKnownRequestIsSaidWhereItsCauseIsUnknown(t *testing.T) {
 
 func TestACheckpointThatIsLoadedIsNotGathered(t *testing.T) {
 	t.Parallel()
-	for stage, want := range map[string]string{"loading states from out/step_42000": "host_load", "restoring states from the checkpoint path at /out/last.ckpt": "host_load", "saving current state to out/step_42000": "checkpoint_gather"} {
+	for stage, want := range map[string]string{"loading states from out/step_42000": "host_load", "restoring states from the checkpoint path at /out/last.ckpt": "host_load", "=> loading checkpoint 'last.pth'": "host_load", "saving current state to out/step_42000": "checkpoint_gather"} {
 		best, _ := Rank(failure("host", "checkpoint", func(in *Input) { in.Stage, in.GPUs = stage, 4 }))
 		assert.Equal(t, want, best.ID, stage)
 	}

@@ -37,7 +37,7 @@ var host = []hypothesis{
 			{sign + 2*hint, both(gathersOnOne, func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
 			{2 * proof, both(wholeStateInOne, func(in *Input) bool { return gathersOnOne(in) != "" })},
 		},
-		excludes: []clue{both(readsCheckpoint, (*Input).gpu), readsIntoHost, mergesAdapters},
+		excludes: []clue{both(readsCheckpoint, (*Input).gpu), ReadsIntoHost, mergesAdapters},
 		figure: func(in *Input) (string, *int64) {
 			if why := wholeStateInOne(in); why != "" {
 				return why + ": saving gathers the whole state there", nil
@@ -79,7 +79,7 @@ var host = []hypothesis{
 			{sign, copies},
 			{proof, numaCopies},
 			{sign + hint, KeepsSamples},
-			{proof, readsIntoHost},
+			{proof, ReadsIntoHost},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
 		},
 		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, createsStates, builds, oneReads},
@@ -93,7 +93,7 @@ var host = []hypothesis{
 			if text, n := oneLoads(in); n != nil {
 				return text, n
 			}
-			if readsIntoHost(in) != "" {
+			if ReadsIntoHost(in) != "" {
 				if in.GPUs > 1 {
 					return "every rank reads its whole checkpoint into host RAM", nil
 				}
@@ -335,13 +335,18 @@ var createsStates = when("the log stops where DeepSpeed creates the optimizer's 
 	return strings.Contains(in.Stage, "initializing optimizer states") || strings.Contains(in.Stage, "creating fp32 partitions")
 })
 
-// readsIntoHost says that torch.load copies a file into host memory.
-var readsIntoHost = both(func(in *Input) string {
-	if in.passes(4, "torch/serialization.py", "torch.load(") || in.Phase == "checkpoint" && containsAny(in.Stage, []string{"loading states from", "restoring states from"}) { // accelerate, Lightning
+// ReadsIntoHost says that torch.load copies a file into host memory.
+var ReadsIntoHost = both(func(in *Input) string {
+	if in.passes(4, "torch/serialization.py", "torch.load(") || in.Phase == "checkpoint" && containsAny(in.Stage, []string{"loading states from", "restoring states from"}) || RestoresOnHost(in) != "" { // accelerate, Lightning
 		return "a checkpoint is read into host RAM"
 	}
 	return ""
 }, (*Input).host)
+
+// RestoresOnHost says that the log stops where a script reads its checkpoint.
+var RestoresOnHost = both(when("a script reads its checkpoint into host RAM", func(in *Input) bool {
+	return in.Phase == "checkpoint" && strings.Contains(in.Stage, "loading checkpoint ")
+}), (*Input).host)
 
 // swapSpace says that the part of the cache which vLLM keeps in host memory is too large.
 var swapSpace = both(when("the engine's swap space did not fit into host memory", func(in *Input) bool {
