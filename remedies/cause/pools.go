@@ -56,11 +56,3 @@ func tensorFlowStarved(in *Input) string {
 	}
 	return "TensorFlow found " + classifier.GiB(in.TensorFlowPool) + " free on a GPU of " + classifier.GiB(in.CardSize) + " when it started"
 }
-
-// hierarchicalCache reports that SGLang's cache in host memory did not fit.
-var hierarchicalCache = both(func(in *Input) string {
-	if in.on("enable_hierarchical_cache") {
-		return "SGLang's hierarchical cache is kept in host memory"
-	}
-	return saw("the request came from the hierarchical cache", "sglang.hicache")(in)
-}, (*Input).host)

@@ -1,0 +1,85 @@
+package cause
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Engines keep caches, weights and layers in host memory.
+
+// coreGrows says that the core process of a server filled host memory, in a version of the engine whose core grows as it serves.
+func coreGrows(in *Input) string {
+	if h := in.largest(); !in.LeakyEngine || in.Phase == "init" || !strings.Contains(strings.ToLower(h.Name), "enginecor") {
+		return ""
+	}
+	return in.OneHolder() + ", and in this version of vLLM it grows as prefixes are cached"
+}
+
+// engineKeeps reports that an engine is set to keep weights in host memory.
+func engineKeeps(in *Input) string {
+	key, v, ok := in.Setting("cpu_offload_gb")
+	switch {
+	case !in.host():
+		return ""
+	case ok && in.number(key) > 0:
+		return fmt.Sprintf("%s is %s: that many GiB of each GPU's weights are kept in host memory", key, v)
+	case in.EngineAsleep && in.EngineFailed, in.SleptOnHost:
+		return "a sleeping engine keeps its weights in host memory"
+	}
+	return ""
+}
+
+// swapSpace says that the part of the cache which vLLM keeps in host memory is too large.
+var swapSpace = both(when("the engine's swap space did not fit into host memory", func(in *Input) bool {
+	return saw("refused", "vllm.swap_space")(in) != "" || in.EngineFailed && in.passes(4, "_allocate_kv_cache")
+}), (*Input).host)
+
+// swapsBlocks says that layers on their way off the card found no pinned host memory.
+var swapsBlocks = both(frames(12, "layers move to pinned host memory, and the host has no more of it", "offload_device, non_blocking=", "\"cpu\", non_blocking="), (*Input).host)
+
+// rankCaches says that each rank keeps a cache of a set size in host memory, and that they fill it: the largest process is nearly that
+// large or, if no process is known, the caches together exceed the memory that was there. LMCache pins the whole size in each worker
+// when it starts (lmcache/v1/storage_backend/local_cpu_backend.py).
+var rankCaches = both(func(in *Input) string {
+	key, v, ok := in.Setting("max_local_cpu_size", "LMCACHE_MAX_LOCAL_CPU_SIZE") // GB for each worker
+	size, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(v, "GB")), 64)
+	if !ok || err != nil || !(size >= 1 && size <= 1<<16) {
+		return ""
+	}
+	limit, ranks := cmp.Or(in.HostLimit, in.NodeRAM), cmp.Or(in.GPUs, in.number("tensor_parallel_size"))
+	held := slices.IndexFunc(in.Holders, func(h Holder) bool { return float64(h.Bytes) < 0.6*size*(1<<30) }) // the largest come first
+	if held == 0 || len(in.Holders) == 0 && (limit == nil || float64(max(ranks, 1))*size*(1<<30) <= float64(*limit)) {
+		return ""
+	}
+	each := fmt.Sprintf("%s is %s", key, v)
+	if ranks = cmp.Or(ranks, int64(max(held, 0))); ranks < 2 {
+		return each + ": the cache in host memory"
+	}
+	text := fmt.Sprintf("%s: %d ranks each keep such a cache in host memory, %.0f GiB", each, ranks, float64(ranks)*size)
+	if limit != nil {
+		text += "; there was " + gib(limit)
+	}
+	return text
+}, (*Input).host)
+
+// offloadsCache says that vLLM pins a cache of a set size in host memory, in GiB for all ranks of an engine (vllm/config/cache.py), and that
+// it is a large part of the memory that was there.
+var offloadsCache = both(func(in *Input) string {
+	key, v, ok := in.Setting("kv_offloading_size", "kv-offloading-size")
+	n, limit := in.number(key), cmp.Or(in.HostLimit, in.NodeRAM)
+	if !ok || n < 1 || n > 1<<16 || limit == nil || n<<30 < *limit/4 {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s: vLLM pins that many GiB for the cache, of %s", key, v, gib(limit))
+}, (*Input).host)
+
+// hierarchicalCache reports that SGLang's cache in host memory did not fit.
+var hierarchicalCache = both(func(in *Input) string {
+	if in.on("enable_hierarchical_cache") {
+		return "SGLang's hierarchical cache is kept in host memory"
+	}
+	return saw("the request came from the hierarchical cache", "sglang.hicache")(in)
+}, (*Input).host)
