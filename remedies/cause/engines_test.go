@@ -162,6 +162,10 @@ func TestWhoHeldTheHostsMemoryDecides(t *testing.T) {
 			"caches of LMCache that together exceed the limit, or do not", "host_offload", failure("host", "init", parameters(70e9, 0), hostLimit(800), setting("max_local_cpu_size", "300.0 GB"), setting("tensor_parallel_size", "4")),
 			failure("host", "init", parameters(70e9, 0), hostLimit(800), setting("max_local_cpu_size", "100 GB"), setting("tensor_parallel_size", "4")),
 		},
+		{
+			"weights that vLLM keeps on the host for each rank, more than there is room for or few", "host_offload", failure("host", "init", hostLimit(64), setting("cpu_offload_gb", "40.0"), setting("tensor_parallel_size", "2")),
+			failure("host", "init", hostLimit(512), setting("cpu_offload_gb", "0"), setting("tensor_parallel_size", "2")),
+		},
 		{"processes that share what they hold", "host_load", failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(128)), failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(64))},
 		{"a data set in memory", "loader_workers", failure("host", "unknown", setting("cache_images", "True")), failure("host", "unknown", setting("cache_images", "False"))},
 		{"samples that a program keeps to replay them", "host_load", failure("host", "training", setting("replay.capacity", "2e6")), failure("host", "training", setting("replay.capacity", "200"))},

@@ -81,7 +81,7 @@ var host = []hypothesis{
 			{proof, ReadsIntoHost},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
 		},
-		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, createsStates, builds, oneReads},
+		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, offloadsWeights, createsStates, builds, oneReads},
 		figure: func(in *Input) (string, *int64) {
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
@@ -140,6 +140,7 @@ var host = []hypothesis{
 			{proof, swapsBlocks},
 			{2 * proof, rankCaches},
 			{proof, offloadsCache},
+			{2 * proof, offloadsWeights},
 			{proof, engineKeeps},
 			{proof + hint, both(frames(6, "pinned host memory for offloaded states was refused", "pin_memory"), func(in *Input) bool { return in.host() && in.Backend == "deepspeed" })},
 		},
@@ -157,7 +158,7 @@ var host = []hypothesis{
 			if why := swapsBlocks(in); why != "" {
 				return why, nil
 			}
-			if held := cmp.Or(rankCaches(in), offloadsCache(in)); held != "" {
+			if held := cmp.Or(rankCaches(in), offloadsCache(in), offloadsWeights(in)); held != "" {
 				return held, nil
 			}
 			if hierarchicalCache(in) != "" {

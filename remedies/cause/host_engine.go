@@ -32,6 +32,16 @@ func engineKeeps(in *Input) string {
 	return ""
 }
 
+// offloadsWeights says that the weights which each rank keeps in host memory, in GiB for each GPU (vllm/config/cache.py), are more than
+// half of the memory that was there.
+var offloadsWeights = both(func(in *Input) string {
+	n, ranks, limit := in.number("cpu_offload_gb"), max(in.number("tensor_parallel_size", "tp_size"), 1), cmp.Or(in.HostLimit, in.NodeRAM)
+	if n < 1 || n > 1<<12 || ranks > 1<<10 || limit == nil || n*ranks<<30 < *limit/2 {
+		return ""
+	}
+	return fmt.Sprintf("cpu_offload_gb: each of %d ranks keeps %d GiB of weights in host memory, %d GiB in all; there was %s", ranks, n, n*ranks, gib(limit))
+}, (*Input).host)
+
 // swapSpace says that the part of the cache which vLLM keeps in host memory is too large.
 var swapSpace = both(when("the engine's swap space did not fit into host memory", func(in *Input) bool {
 	return saw("refused", "vllm.swap_space")(in) != "" || in.EngineFailed && in.passes(4, "_allocate_kv_cache")
