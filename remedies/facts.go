@@ -344,6 +344,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(alone), "speech is decoded one segment at a time"}
 		}},
 		"own_tasks":       {"tasks of a program's own", "the tasks of a framework", ownTasks},
+		"many_tasks":      {"many tasks of one function held the memory", "not many tasks of one function", manyTasks},
 		"profile_run":     {"an engine failed in the run that measures its activations", "not in an engine's profiling run", profileRun},
 		"one_image":       {"vLLM's V0 plans for one image per prompt unless a setting allows more", "several images per prompt are planned for", oneImage},
 		"encoder_batch":   {"an encoder works on one input for each sequence", "no encoder works on one input for each sequence", encoderBatch},

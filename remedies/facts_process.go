@@ -166,3 +166,14 @@ func ownExllama(ctx *Context, _ string) verdict {
 func ownVLLM(ctx *Context) bool {
 	return ctx.passesThrough("/vllm/entrypoints/llm.py") && programOf(ctx.run).ID == "vllm"
 }
+
+// manyTasks reports whether four or more tasks of one function held most of the node's memory: fewer at a time need less.
+func manyTasks(ctx *Context, _ string) verdict {
+	count := map[string]int{}
+	for _, h := range ctx.input().Holders {
+		if count[h.Name]++; count[h.Name] >= 4 && ctx.is("own_tasks") && ctx.input().HeldBy(strings.ToLower(h.Name)) != "" {
+			return verdict{yes, "many tasks of one function held the memory"}
+		}
+	}
+	return verdict{}
+}
