@@ -444,7 +444,7 @@ func unknownToVersion(ctx *Context, names *naming, p *Parameter, key string) str
 	return fmt.Sprintf("this run's version has no %s: the log prints the %d settings of %s, and it is not among them", key[i+1:], n, key[:i])
 }
 
-// allowed is the final check of a computed value: it differs from the present one, is not zero, and moves in the parameter's
+// allowed is the final check of a computed value: it differs from the present one, is zero only where that is the minimum, and moves in the parameter's
 // direction within its bounds.
 func allowed(p *Parameter, from, to string) bool {
 	if equal(from, to) {
@@ -454,7 +454,7 @@ func allowed(p *Parameter, from, to string) bool {
 	if !ok {
 		return true
 	}
-	if t <= 0 {
+	if t < 0 || t == 0 && p.Min != "0" {
 		return false
 	}
 	if low, ok := parseNumber(p.Min); ok && t < low {

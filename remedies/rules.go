@@ -103,7 +103,7 @@ func nextValue(q *paramQuery) proposedValue {
 func whole(rule func(q *paramQuery, n int64) proposedValue) func(q *paramQuery) proposedValue {
 	return func(q *paramQuery) proposedValue {
 		n, ok := q.int()
-		if zero, parsed := parseInt(q.cur); parsed && zero == 0 && q.p.Direction == "down" && q.p.Min == "1" {
+		if zero, parsed := parseInt(q.cur); parsed && zero == 0 && q.p.Direction == "down" && (q.p.Min == "0" || q.p.Min == "1") {
 			return atBound("%s is 0 already", q.p.Key)
 		}
 		if !ok {
@@ -154,7 +154,7 @@ func quarter(q *paramQuery, n int64) proposedValue {
 	if n <= low {
 		return atBound("%s is %d already, the minimum", q.p.Key, n)
 	}
-	to := max(n/4, low)
+	to := max(n/4, low, min(n-1, 1)) // 0 only after 1: then the main process loads the data
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / 4 = %d", n, n/4) + clamped(n/4, to, "the minimum")}
 }
 
