@@ -11,7 +11,7 @@ import (
 )
 
 // contextThatFits returns the context whose cache fits into the memory llama.cpp found free, minus the weights and a GiB for
-// computing. llama.cpp allocates the cache for the whole context at once.
+// computing. llama.cpp allocates the cache for the whole context at once, and without flash attention the scores of a step as well.
 func (q *paramQuery) contextThatFits(n int64) proposedValue {
 	const step, computes = 1024, 1 << 30
 	has, ok1 := freeAtLoad(q.Context)
@@ -21,13 +21,26 @@ func (q *paramQuery) contextThatFits(n int64) proposedValue {
 	if !ok1 || !ok2 || !ok3 || r.Requested == nil || *r.Requested <= 0 || r.Fields["method"] != "kv cache" || n > mostTokens || has > 1<<50 {
 		return proposedValue{}
 	}
-	room := has - takes - computes
-	to := int64(float64(room)/float64(*r.Requested)*float64(n)) / step * step
+	each, beside := float64(*r.Requested)/float64(n), ""
+	if scores := scoresPerToken(q.Context); scores > 0 {
+		each, beside = each+float64(scores), fmt.Sprintf(" and of the attention scores, which flash attention would not build, %s", classifier.GiB(scores*n))
+	}
+	to := int64(float64(has-takes-computes)/each) / step * step
 	if to < 2*step || to >= n {
 		return proposedValue{}
 	}
-	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s free, less %s of weights and 1 GiB for what is computed, of %s for %s tokens",
-		classifier.GiB(has), classifier.GiB(takes), classifier.GiB(*r.Requested), memory.Thousands(n))}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s free, less %s of weights and 1 GiB for what is computed, of %s for %s tokens%s",
+		classifier.GiB(has), classifier.GiB(takes), classifier.GiB(*r.Requested), memory.Thousands(n), beside)}
+}
+
+// scoresPerToken returns what llama.cpp's compute buffer takes for each token of the context where flash attention is off: a float32 for
+// each head and each token of a step, and one in the mask (src/llama-graph.cpp, build_attn_mha). It is 0 where that is unknown.
+func scoresPerToken(ctx *Context) int64 {
+	step, ok := ctx.settings.integer("n_ubatch")
+	if !ctx.is("flash_attn=false") || !ok || step > mostTokens || ctx.model.Heads.Value > 1<<16 {
+		return 0
+	}
+	return 4 * step * (ctx.model.Heads.Value + 1)
 }
 
 // perSlot returns the context of one of Ollama's slots: its runner gets the sum of all slots.

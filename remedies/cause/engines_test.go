@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"oomscan/remedies/memory"
 )
 
 func lacks(part, text string) func(*Input) {
@@ -36,6 +38,10 @@ func TestWhatAnEngineLacked(t *testing.T) {
 		{
 			"llama.cpp's pool", "engine_activation", failure("gpu", "rollout", lacks("", "cuda error: out of memory in function alloc at /app/ggml/src/ggml-cuda/ggml-cuda.cu:443")),
 			failure("gpu", "init", lacks("", "allocating 100 mib on device 0: cudamalloc failed in ggml-cuda.cu"), saying("ggml.malloc"), saying("ggml.load")),
+		},
+		{
+			"scores that take much of an engine's card", "attention_scores", failure("gpu", "rollout", lacks("", ""), request(memory.Explanation{What: "attention", Text: "8,192 x 8,192 tokens."}), func(in *Input) { in.Requested, in.Total = bytes(4), bytes(24) }),
+			failure("gpu", "rollout", lacks("", ""), request(memory.Explanation{What: "attention", Text: "8,192 x 8,192 tokens."}), func(in *Input) { in.Requested, in.Total = bytes(.1), bytes(24) }),
 		},
 		{"a cache that was announced", "engine_share_too_large", failure("gpu", "init", lacks("", "cuda runtime error in ::cudamallocasync"), func(in *Input) { in.Kind, in.PlannedCache = "gpu_driver_oom", 95<<30 }), failure("gpu", "init", lacks("", "cuda runtime error in ::cudamallocasync"))},
 		{"an engine whose cache is there", "engine_share_too_large", failure("gpu", "init", cached), failure("gpu", "init", cached, func(in *Input) { in.CacheTaken = false })},

@@ -208,6 +208,9 @@ var training = []hypothesis{
 			{sign, both(fallback, (*Input).gpu)},
 			{proof, both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })}, // fused kernels ask for no more than their output
 		},
+		excludes: []clue{when("the scores are a small part of a card that the engine has filled", func(in *Input) bool {
+			return in.EngineFailed && in.Requested != nil && in.Total != nil && *in.Requested < *in.Total/50
+		})},
 		figure: productFigure("attention scores, built in full,"),
 	},
 	{
