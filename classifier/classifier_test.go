@@ -60,6 +60,7 @@ func TestWhatCountsAsOneIncident(t *testing.T) {
 	}{
 		"an allocator's failure":                                 {map[string]string{"a": backward}, []want{oom}},
 		"NCCL's failure beside another rank's allocator":         {map[string]string{"a": "n1:47604:53081 [0] include/alloc.h:103 NCCL WARN Cuda failure 2 'out of memory'\n" + backward}, []want{oom}},
+		"code that torch.compile made for each rank":             {map[string]string{"a": compiled(0) + compiled(1)}, []want{{Memory, parser.GPUOOM, "init"}}},
 		"the same failure printed twice":                         {map[string]string{"a": backward + backward}, []want{oom}},
 		"a failure and the kill that Slurm reports at the end":   {map[string]string{"a": backward + slurmKill}, []want{oom}},
 		"two failures with a restart between them":               {map[string]string{"a": backward + restart + backward}, []want{oom, oom}},
@@ -87,6 +88,13 @@ func TestWhatCountsAsOneIncident(t *testing.T) {
 			assert.Equal(t, c.want, got)
 		})
 	}
+}
+
+// compiled is the failure of a worker in a file that torch.compile wrote for its rank.
+func compiled(rank int) string {
+	return label(fmt.Sprintf("(Worker_TP%d pid=52%d) ", rank, rank), fmt.Sprintf("Traceback (most recent call last):\n  File \"/usr/lib/python3/dist-packages/vllm/model_executor/models/llama.py\", line 581, in forward\n    model_output = self.model(\n"+
+		"  File \"/root/.cache/vllm/torch_compile_cache/f3d/rank_%d_0/inductor_cache/4k/c4k.py\", line 702, in call\n    buf5 = empty_strided_cuda((s72, 7168), (7168, 1), torch.bfloat16)\n"+
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 20.00 MiB. GPU %d has a total capacity of 44.39 GiB of which 11.94 MiB is free.\n", rank, rank))
 }
 
 // TestASuspicionIsNoKillUnlessOneWasSeen shows every pattern that raises a suspicion a log of its own sample.

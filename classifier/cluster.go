@@ -177,12 +177,12 @@ func (j *job) traceOf(e *event) *traceback.Trace {
 	return t
 }
 
-// ownCode returns the places of a traceback outside installed libraries.
+// ownCode returns the places of a traceback outside installed libraries. What torch.compile generates is another file on each rank.
 func ownCode(t *traceback.Trace) map[string]bool {
 	out := map[string]bool{}
 	for n := 0; t != nil && n < 4; t, n = t.Cause, n+1 {
 		for _, f := range t.Frames {
-			if !strings.Contains(f.File, "-packages") && !strings.Contains(f.File, "lib/python") && !strings.HasPrefix(f.File, "<") {
+			if !strings.Contains(f.File, "-packages") && !strings.Contains(f.File, "lib/python") && !strings.HasPrefix(f.File, "<") && !strings.Contains(f.File, "inductor") {
 				out[f.File+" "+f.Func] = true
 			}
 		}

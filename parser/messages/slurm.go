@@ -157,13 +157,14 @@ func slurmMemoryPatterns() []pattern.Pattern {
 			Name:     "slurm.sacct",
 			Program:  sacct,
 			Literals: []string{"OUT_OF_ME+", "OUT_OF_MEMORY"},
-			Expr:     `^\s*(?:(?=.{0,400}?[ |\t](?<limit_sz>\d{1,6}(?:\.\d{1,3})?[MGT])n?(?:[ |\t]|$))|)(?<job>\d{1,10}(?:_\d{1,7})?)(?:\+\d+)?(?:\.(?<step>\w{1,16}))?[ |\t](?:.{0,300}[ |\t])?OUT_OF_ME(?:MORY(?=[ |\t]|\s*$)|\+)`,
+			Expr:     `^\s*(?:(?=.{0,400}?[ |\t](?<limit_sz>\d{1,8}(?:\.\d{1,3})?[MGT])n?(?:[ |\t]|$))|)(?<job>\d{1,10}(?:_\d{1,7})?)(?:\+\d+)?(?:\.(?<step>\w{1,16}))?[ |\t](?:.{0,300}[ |\t])?OUT_OF_ME(?:MORY(?=[ |\t]|\s*$)|\+)`,
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: state + "; sacct, whose column cuts the word",
 			Match: []pattern.Sample{
 				{Line: `54                 wrap       main       test          1 OUT_OF_ME+    0:125 `, Want: parser.Fields{"job": "54"}},
 				{Line: `54.batch|batch|OUT_OF_MEMORY|0:125|||0|node01||`, Want: parser.Fields{"job": "54", "step": "batch"}},
 				{Line: `15_2  gpu  train  OUT_OF_MEMORY`, Want: parser.Fields{"job": "15_2"}},
 				{Line: `1000         OUT_OF_ME+        32G            `, Want: parser.Fields{"job": "1000", "limit": "34359738368"}}, // ReqMem; MaxRSS is in KiB
+				{Line: `1000         OUT_OF_ME+   2063882M   00:07:12`, Want: parser.Fields{"job": "1000", "limit": "2164137132032"}},
 			},
 			NoMatch: []string{
 				`RuntimeError: CUDA error: CUDA_ERROR_OUT_OF_MEMORY`, `   JobState=OUT_OF_MEMORY Reason=OutOfMemory`,
