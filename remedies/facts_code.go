@@ -159,6 +159,9 @@ func fullScores(ctx *Context, _ string) verdict {
 	if at, _ := failedPlace(ctx); at == memory.Attention || len(ctx.request) > 0 && ctx.request[0].What == "attention" || ctx.is("own_layers") && ctx.stackContains(1, "q @ k", "torch.matmul(q", "torch.bmm(q", "baddbmm") {
 		return verdict{yes, "attention builds its scores in full, which grow with the square of the length"}
 	}
+	if total := ctx.root.Total; total != nil && memory.TakesFlashAttention(*total) && cause.ScoresOfFallback(ctx.input()) != "" {
+		return verdict{yes, "scaled_dot_product_attention builds its scores in full here, and the card supports FlashAttention 2"}
+	}
 	return verdict{}
 }
 

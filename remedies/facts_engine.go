@@ -290,11 +290,14 @@ func serving(ctx *Context, _ string) verdict {
 	return verdict{yes, "the engine ran out while it served: its share leaves too little for what a step needs"}
 }
 
-// cacheCovers reports whether the cache that Ollama plans takes more than what was missing: a model without one would fit
-// (memory.required.kv of llm/memory.go, the sum of all slots).
+// cacheCovers reports whether the cache that Ollama plans is what failed, or takes more than what was missing: a model without one would
+// fit (memory.required.kv of llm/memory.go, the sum of all slots).
 func cacheCovers(ctx *Context, _ string) verdict {
 	f, _ := ctx.settings.find("memory.required.kv", true)
 	size, ok := parseSize(f.value.Value)
+	if n := deref(ctx.root.Requested); ok && size > 0 && n > size-size/20 && n < size+size/20 {
+		return verdict{yes, "the request is the cache, which takes " + classifier.GiB(size)}
+	}
 	short, known := ctx.shortfall()
 	if !ok || !known || size <= short {
 		return verdict{}

@@ -28,7 +28,7 @@ func splits(n, heads, kv int64) bool {
 	return (heads == 0 || heads%n == 0) && (kv == 0 || kv%n == 0 || n%kv == 0)
 }
 
-// doubleTP doubles an engine's tensor-parallel size within one node.
+// doubleTP doubles an engine's tensor-parallel size within one node, or raises it as far as the weights need.
 func doubleTP(q *paramQuery, n int64) proposedValue {
 	if most := int64(q.most(mostTokens)); n >= most {
 		return atBound("%s is %d, as many GPUs as a node has", q.p.Key, n)
@@ -52,6 +52,13 @@ func doubleTP(q *paramQuery, n int64) proposedValue {
 	}
 	if per%(2*n) != 0 || !splits(2*n, heads, kv) {
 		return atBound("%s is %d, and the attention heads (%d, key-value %d) cannot be spread over %d GPUs", q.p.Key, n, heads, kv, 2*n)
+	}
+	if fits := tpForWeights(q, n); fits.to != "" {
+		if to, _ := parseInt(fits.to); to > per {
+			return atBound("the weights need %s at %d GPUs or more, and a node has %d", q.p.Key, to, per)
+		} else if to > 2*n && per%to == 0 {
+			return fits
+		}
 	}
 	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d of the node's %d GPUs", n, 2*n, per)}
 }

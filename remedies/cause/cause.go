@@ -79,6 +79,7 @@ type Input struct {
 	CachedDataset                             bool  // MONAI keeps every sample in host memory
 	MakesDecoder                              bool  // TensorRT-LLM's, before its cache
 	RequestRows                               bool  // SGLang's table of the requests' tokens failed
+	CacheCovers                               bool  // Ollama's cache is what did not fit into host memory, or takes more than was missing
 	EncoderBatch                              bool  // it failed in an encoder that works on one input for each sequence
 	Calibrates                                bool  // it failed in the calibration of a quantizer
 	Hidden                                    int64 // size of the model, 0 when unknown

@@ -81,7 +81,7 @@ var host = []hypothesis{
 			{proof, ReadsIntoHost},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
 		},
-		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, offloadsWeights, createsStates, builds, oneReads},
+		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, offloadsWeights, createsStates, builds, oneReads, belowGiB},
 		figure: func(in *Input) (string, *int64) {
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
@@ -98,7 +98,10 @@ var host = []hypothesis{
 				}
 				return "the whole file is read into host RAM", nil
 			}
-			if in.EngineFailed {
+			switch {
+			case in.CacheCovers:
+				return "the model's cache, for the whole context of all requests, does not fit into host RAM", nil
+			case in.EngineFailed:
 				return "the weights pass through host RAM while they load", nil
 			}
 			if why := copies(in); why != "" {
@@ -387,11 +390,14 @@ func sharedOut(in *Input) string {
 // tinyLimit reports that the limit is less than a program with a model takes.
 func tinyLimit(in *Input) string {
 	const least = 12 << 30
-	if !in.host() || in.EngineFailed || !in.LimitReached || in.HostLimit == nil || *in.HostLimit >= least {
+	if !in.host() || in.EngineFailed && belowGiB(in) == "" || !in.LimitReached || in.HostLimit == nil || *in.HostLimit >= least {
 		return ""
 	}
 	return "the limit is only " + gib(in.HostLimit) + "; a program that loads a model usually takes more"
 }
+
+// belowGiB says that a limit is too small for programs that load a model at all.
+var belowGiB = both(when("the limit is below a GiB", func(in *Input) bool { return in.HostLimit != nil && *in.HostLimit < 1<<30 }), (*Input).host)
 
 // belowWeights reports that the limit is less than half of the weights that were loading, in 16 bits: no way to load them needs so little.
 func belowWeights(in *Input) string {

@@ -206,7 +206,7 @@ var training = []hypothesis{
 			{proof, both(frames(5, "the stack ends in attention that builds its scores in full", "eager_attention", "attn_weights", "attention_scores", "attention_probs", "q @ k", "torch.matmul(query", "torch.matmul(q,", "baddbmm", "get_attention_scores", "slicedattn", "torch/_higher_order_ops/flex_attention.py"), func(in *Input) bool { return in.gpu() && !in.passes(3, "q_proj(", "k_proj(", "v_proj(") })},
 			{proof, both(eagerLayer, (*Input).training)},
 			{sign, both(fallback, (*Input).gpu)},
-			{proof, both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })}, // fused kernels ask for no more than their output
+			{proof, ScoresOfFallback},
 		},
 		excludes: []clue{when("the scores are a small part of a card that the engine has filled", func(in *Input) bool {
 			return in.EngineFailed && in.Requested != nil && in.Total != nil && *in.Requested < *in.Total/50
@@ -330,9 +330,11 @@ var (
 	offloadedPart  = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
 	gathers        = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded")
 	widened        = frames(3, "embeddings, norms and head are cast to float32", "prepare_model_for_kbit_training")
-	fallback       = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")
-	dtypeKeys      = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
-	zeroKeys       = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "deepspeed_stage", "actor_zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
+	// ScoresOfFallback says that scaled_dot_product_attention asked for much: its fused kernels ask for no more than their output.
+	ScoresOfFallback = both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })
+	fallback         = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")
+	dtypeKeys        = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
+	zeroKeys         = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "deepspeed_stage", "actor_zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
 )
 
 func trimmed(s string) string { return strings.TrimSuffix(s, ".") }

@@ -87,6 +87,18 @@ func WithoutBF16(total int64) string {
 	return ""
 }
 
+// flashCards lists cards that FlashAttention 2 supports, Ampere and later, and that their capacity alone identifies: Turing has cards of
+// 48 GB, too.
+var flashCards = []string{"A100", "A800", "H100", "H800", "H200", "H20", "B200"}
+
+// TakesFlashAttention reports whether all cards of this capacity support FlashAttention 2.
+func TakesFlashAttention(total int64) bool {
+	return slices.ContainsFunc(cards, func(c card) bool {
+		gib := float64(total) / (1 << 30)
+		return slices.Contains(flashCards, c.name) && gib >= c.low && gib <= c.high
+	})
+}
+
 // unified lists machines whose GPU has no memory of its own, and whose capacity no card has. A Jetson AGX
 // Orin is left out: an Ascend 910B has as much.
 var unified = []card{

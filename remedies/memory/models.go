@@ -117,6 +117,7 @@ var models = []Model{
 	{Name: "Mistral-7B-Instruct-v0.3", Parameters: 7_248_023_552, Vocab: 32768, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Intermediate: 14336},
 	{Name: "Mistral-Nemo-Instruct-2407", Parameters: 12_247_782_400, Vocab: 131072, Hidden: 5120, Layers: 40, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 14336},
 	{Name: "Mixtral-8x7B", Parameters: 46_702_792_704, Vocab: 32000, Hidden: 4096, Layers: 32, Heads: 32, KVHeads: 8, Apart: true, Experts: 8, ExpertsPerToken: 2, ExpertIntermediate: 14336},
+	{Name: "Mixtral-8x22B", Parameters: 140_630_071_296, Vocab: 32768, Hidden: 6144, Layers: 56, Heads: 48, KVHeads: 8, Apart: true, Experts: 8, ExpertsPerToken: 2, ExpertIntermediate: 16384},
 	{Name: "Mistral-Small-24B", Parameters: 23_572_403_200, Vocab: 131072, Hidden: 5120, Layers: 40, Heads: 32, KVHeads: 8, HeadDim: 128, Intermediate: 32768},
 	// Hugging Face (HuggingFaceTB), 01.AI (01-ai), Shanghai AI Laboratory (internlm).
 	{Name: "SmolLM2-135M", Parameters: 134_515_008, Vocab: 49152, Hidden: 576, Layers: 30, Heads: 9, KVHeads: 3, Intermediate: 1536, Tied: true},
