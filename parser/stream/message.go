@@ -361,12 +361,13 @@ func (r *messageReader) event(at parser.Position, body []byte, h envelope.Header
 		trace = w.trace.Announced() // the remote traceback itself may be cut away
 	}
 	claimed := r.match(at, body, h, w, trace)
-	if state == traceback.Final && !claimed && trace != nil && trace.Exception == "" {
+	switch {
+	case state != traceback.Final || claimed || trace == nil:
+	case trace.Exception == "" && trace.Message != "": // that of a thread in faulthandler's dump has neither
 		t := *trace
 		t.EndLine, t.Message = 0, ""
 		w.cut = r.cutEvent(&t, w)
-	}
-	if state == traceback.Final && !claimed && trace != nil && trace.Exception != "" && !r.isVetoed(body) {
+	case trace.Exception != "" && !r.isVetoed(body):
 		r.emit(parser.Event{
 			At: at, Header: h, Pattern: unclaimed, Kind: parser.Exception, Role: parser.Context,
 			Fields: parser.Fields{"class": trace.Exception}, Text: clip(body), Trace: trace,

@@ -25,8 +25,9 @@ func TestATracebackIsCutOffWhereOtherTextFollows(t *testing.T) {
 	t.Parallel()
 	const frame = "  File \"a.py\", line 1, in f\n    x()\n"
 	for behind, want := range map[string]string{
-		"":                                     "1 frames, ends at 0: ",
-		"```\n":                                "1 frames, ends at 0: ",
+		"":      "1 frames, ends at 0: ",
+		"```\n": "1 frames, ends at 0: ",
+		"```\nThread 0x1 (most recent call first):\n  File \"a.py\", line 1 in g\n\nbye\n": "1 frames, ends at 0: ",
 		"}\nmore text\n\n":                     "1 frames, ends at 0: ",
 		"step 7\n" + frame + "ValueError: y\n": "2 frames, ends at 7: ValueError",
 	} {
