@@ -121,6 +121,18 @@ func TestDecodersReturnLines(t *testing.T) {
 			strings.Repeat(strings.Repeat("a ", 37)+"\n  b\n"+strings.Repeat("a ", 38)+"\n  b\n"+strings.Repeat("a ", 39)+"\n  b\n", 3),
 			strings.Repeat(strings.Repeat("a ", 37)+"  b\n"+filler+strings.Repeat("a ", 38)+"  b\n"+filler+strings.Repeat("a ", 39)+"  b\n"+filler, 3),
 		},
+		"a flowed mail of few rows": {
+			"start of a long line that is wider than the rows behind it, as a path without blanks is\n  File \"/usr/lib/python3.10/dist-packages/torch/utils/_contextlib.py\", \nline 116, in f\n" +
+				"RuntimeError: CUDA out of memory. Tried to allocate the many blocks of a \nsize of 8\nend\n",
+			"start of a long line that is wider than the rows behind it, as a path without blanks is\n  File \"/usr/lib/python3.10/dist-packages/torch/utils/_contextlib.py\", line 116, in f\n" + filler +
+				"RuntimeError: CUDA out of memory. Tried to allocate the many blocks of a size of 8\n" + filler + "end\n",
+		},
+		"a flowed mail of lines that end with a blank": {
+			strings.Repeat("(Engine pid=1) [01:02:03 TP0] Decode, #running: 28, #token: 746720, usage: \n0.89, #queue: 0, \n(Engine pid=1) [01:02:04 TP0] Decode, #running: 9, #token: 7467, of them: \n0.8, #queue: 0, \n"+
+				"(Engine pid=1) [01:02:05 TP0] Decode, #running: 92, #token: 13, mean usage: \n0.9, from the queue: 21 and more, which end at the width of a row: 212, \n", 3),
+			strings.Repeat("(Engine pid=1) [01:02:03 TP0] Decode, #running: 28, #token: 746720, usage: 0.89, #queue: 0, \n"+filler+"(Engine pid=1) [01:02:04 TP0] Decode, #running: 9, #token: 7467, of them: 0.8, #queue: 0, \n"+filler+
+				"(Engine pid=1) [01:02:05 TP0] Decode, #running: 92, #token: 13, mean usage: 0.9, from the queue: 21 and more, which end at the width of a row: 212, \n"+filler, 3),
+		},
 		"newest first": {
 			"Lines:\n[2026-03-01 09:00:06] g\n[2026-03-01 09:00:05,2] f\n[2026-03-01 09:00:05,12] e\nmore of e\n[2026-03-01 09:00:04] d\n[2026-03-01 09:00:04] c\n[2026-03-01 09:00:03] b\n[2026-03-01 09:00:02] a\n[2026-03-01 09:00:01] start",
 			"[2026-03-01 09:00:01] start\n[2026-03-01 09:00:02] a\n[2026-03-01 09:00:03] b\n[2026-03-01 09:00:04] c\n[2026-03-01 09:00:04] d\n[2026-03-01 09:00:05,12] e\nmore of e\n[2026-03-01 09:00:05,2] f\n[2026-03-01 09:00:06] g\nLines:\n",

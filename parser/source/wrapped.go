@@ -46,7 +46,7 @@ func (d *unwrapper) take(dst []byte) []byte {
 	}
 	goes := d.hasLine && inside && len(d.line)+len(row) <= maxJoined && d.continues(d.last, row)
 	start := row[:min(len(row), startLen)]
-	alike := !d.flowed && len(start) == startLen && !bytes.HasSuffix(d.last, []byte{':'}) && (bytes.HasPrefix(d.line, start) || d.starts[formOf(start)])
+	alike := len(start) == startLen && !bytes.HasSuffix(d.last, []byte{':'}) && (bytes.HasPrefix(d.line, start) || !d.flowed && d.starts[formOf(start)])
 	switch {
 	case !goes:
 		if len(start) == startLen && len(d.starts) < maxStarts {

@@ -99,20 +99,26 @@ const (
 	maxFlowed   = 80
 )
 
-// areFlowed reports whether rows of several lengths end with one blank where the next word would not have fit, and hardly any elsewhere.
+// areFlowed reports whether rows of several lengths end with one blank where the next word would not have fit, and hardly any elsewhere. A few
+// are enough where one is surely broken, and not at the width of a terminal. Of other lines, many end with a blank, too, or begin alike.
 func areFlowed(rows [][]byte) bool {
-	others, tight, lengths := 0, 0, map[int]int{}
+	others, tight, sure, lengths, widest := 0, 0, false, map[int]int{}, 0
+	for _, row := range rows {
+		widest = max(widest, utf8.RuneCount(row))
+	}
 	for i, row := range rows[:max(0, len(rows)-1)] {
-		n := len(row)
+		n, next := len(row), rows[i+1]
 		switch {
-		case n < minWidth/2:
+		case n < minWidth/2 || lineStart().Match(next):
 		case row[n-1] != ' ':
-			if flows(slices.Concat(row, []byte{' '}), rows[i+1]) && !lineStart().Match(rows[i+1]) {
+			if flows(slices.Concat(row, []byte{' '}), next) && !bytes.HasPrefix(next, row[:4]) {
 				tight++ // broken without a blank, if it is broken
 			}
 		case row[n-2] == ' ':
-		case flows(row, rows[i+1]):
-			lengths[n]++
+		case flows(row, next):
+			width := utf8.RuneCount(row)
+			lengths[width]++
+			sure = sure || width < widest && isSurelyBroken(row[:n-1], next)
 		default:
 			others++
 		}
@@ -121,7 +127,8 @@ func areFlowed(rows [][]byte) bool {
 	for _, n := range lengths {
 		full += n
 	}
-	return full >= minFlowed && full > tight && len(lengths) > minBroken && others*9 <= full
+	many := full >= minFlowed && len(lengths) > minBroken && full > tight
+	return (many || sure && len(lengths) >= minBroken) && others*9 <= full
 }
 
 // flows reports whether a row of a flowed text goes on with the next one, which begins with blanks where there are several.
