@@ -14,7 +14,8 @@ func kubernetesPatterns() []pattern.Pattern {
 			// "OOMKilled": false is what every healthy container says.
 			Name:     "kubernetes.oom_killed",
 			Literals: []string{"OOMKilled", `"reason": "OOM Killed"`},
-			Expr:     `(?<!^\s{0,8}#.{0,300})(?:(?<![.` + "`" + `])[Rr]eason"?\\?"?: *\\?"?OOM ?Killed\b|\bexit code 137,? reason OOM ?Killed\b|(?<!\b(?:an?|the|repeatedly) |\*)OOMKilled \(exit code (?<exitcode>\d+)\)|^(?<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +(?:Init:)?OOMKilled\b)`,
+			Expr:     `(?:(?<![.` + "`" + `])[Rr]eason"?\\?"?: *\\?"?OOM ?Killed\b|\bexit code 137,? reason OOM ?Killed\b|(?<!\b(?:an?|the|repeatedly) |\*)OOMKilled \(exit code (?<exitcode>\d+)\)|^(?<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +(?:Init:)?OOMKilled\b)(?<!^\s{0,8}#.{0,400})`,
+			Requires: []string{"eason", "exit code", "/"},
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: runtime + "; Argo",
 			Match: []pattern.Sample{
 				{Line: `      Reason:       OOMKilled`},

@@ -85,6 +85,7 @@ func launchLaunchers() []pattern.Pattern {
 			Name:     "launch.torchrun_command",
 			Literals: []string{"torchrun ", "torch.distributed.launch ", "torch.distributed.run ", "tune run "},
 			Expr:     `(?:\btorchrun|\btorch\.distributed\.(?:launch|run)|\btune run) (?:(?=[^\n]{0,300}?--node[-_]rank[= ](?<node_rank>\d{1,5})\b)|)[^\n]{0,200}?--nproc[-_]per[-_]node[= ](?<gpus_per_node>\d{1,4})\b`,
+			Requires: []string{"--nproc"},
 			Marker:   "launch", Set: torchrun,
 			Source: "torch, distributed/run.py",
 			Match: []pattern.Sample{
@@ -98,6 +99,7 @@ func launchLaunchers() []pattern.Pattern {
 			Name:     "launch.torchrun_one_node",
 			Literals: []string{"torchrun ", "torch.distributed.launch ", "torch.distributed.run ", "tune run "},
 			Expr:     `(?:\btorchrun|\btorch\.distributed\.(?:launch|run)|\btune run) (?![^\n]{0,4000}(?:nnodes|\\\s*$))[^\n]{0,200}?--nproc[-_]per[-_]node[= ]\d`,
+			Requires: []string{"--nproc"},
 			Marker:   "launch", Set: parser.Fields{"launcher": "torchrun", "nodes": "1"},
 			Source: "torch, distributed/run.py: one node unless --nnodes says more",
 			Match:  lines("+ torchrun --nproc_per_node=8 train.py", "+ tune run --nproc_per_node 4 full_finetune_distributed --config llama3/8B_full"),
@@ -109,6 +111,7 @@ func launchLaunchers() []pattern.Pattern {
 			Name:     "launch.torchrun_nodes",
 			Literals: []string{"torchrun ", "torch.distributed.launch ", "torch.distributed.run "},
 			Expr:     `(?:\btorchrun|\btorch\.distributed\.(?:launch|run)) [^\n]{0,200}?--nnodes[= ](?<nodes>\d{1,5})\b(?!:)`,
+			Requires: []string{"--nnodes"},
 			Marker:   "launch", Set: torchrun,
 			Source: "torch, distributed/run.py",
 			Match:  []pattern.Sample{{Line: "+ torchrun --nnodes=2 --nproc_per_node=8 train.py", Want: parser.Fields{"nodes": "2"}}},
