@@ -28,7 +28,8 @@ func isCut(name string) bool {
 func isTail(name string) bool {
 	const column, least = 48, 8
 	rest, ok := strings.CutPrefix(name, "...")
-	if !ok || len(name) > column || !hasDigit(rest) || rest[0] == ' ' {
+	word := strings.TrimPrefix(rest, " ") // the cut may be behind one; more words are a sentence
+	if !ok || len(name) > column || !hasDigit(rest) || word != rest && strings.Contains(word, " ") {
 		return false
 	}
 	return strings.ContainsAny(rest, "=@%&\"'") || slices.ContainsFunc(strings.FieldsFunc(rest, func(r rune) bool { return r >= utf8.RuneSelf || !isAlnum(byte(r)) }), func(part string) bool {

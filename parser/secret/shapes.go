@@ -36,6 +36,8 @@ var shapes = slices.Concat([]shape{
 	{need: `send "|send -- "`, re: lazyre.New(`\bsend\s+(?:--\s+)?"([^\s"]{4,})\\+[rn]"`)},                                                                                  // expect
 	{need: "ig", near: "?&", re: lazyre.New(`[?&](?i:sign?|[\w-]*signature|x-amz-credential)=([^\s&"'<>]{6,})`)},
 	{need: "Signature=", re: lazyre.New(`\bSignature=([0-9a-f]{64})`)},
+	{need: "api-|sdk-|mob-", re: lazyre.New(edge + `(?:api|sdk|mob)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\b`)}, // LaunchDarkly
+	{need: "1000.", re: lazyre.New(edge + `1000\.([0-9a-f]{32}\.[0-9a-f]{32})\b`)},                                     // Zoho
 	{need: "hook", re: lazyre.New(`(?:hooks\.slack(?:-gov)?\.com/\w+|discord(?:app)?\.com/api/webhooks/\d+|webhook\.office\.com/\w+|/bot/v2/hook|hooks\.zapier\.com/hooks/catch|hook\.\w+\.make\.com)/([^\s"'<>]{20,})`)},
 	{need: "/hooks/", re: lazyre.New(`/hooks/([a-z0-9]{26})\b`), ok: hasDigit}, // Mattermost
 	{need: "key=|auth=|jwt=", near: "?&", re: lazyre.New(`[?&](?:key|auth|jwt)=([\w-]{20,})`), ok: hasDigit},
