@@ -21,6 +21,9 @@ var programs = set(`
 	llama-bench llama-run llama-mtmd-cli llama-embedding llama-perplexity llama-batched-bench llama-imatrix llamafile koboldcpp tritonserver
 	trtllm-bench lm_eval lm-eval lmms-eval evalscope opencompass whisper whisperx insanely-fast-whisper whisper-ctranslate2 whisper-faster faster-whisper-xxl ollama ollama_llama_server megatron fairseq-train fairseq-hydra-train`)
 
+// servers take the model that they serve as their first argument, behind words of their own: vllm serve NAME.
+var servers = map[string][]string{"vllm": {"serve"}, "trtllm-serve": {"", "serve"}, "lmdeploy": {"serve api_server", "chat"}}
+
 // wrappers may precede a program.
 var wrappers = set(`exec nohup time sudo env stdbuf numactl eval setsid command && then`)
 
@@ -255,6 +258,8 @@ type flagParser struct {
 	form        string // Command or Sbatch
 	flag, value string // the current flag
 	flagLine    int    // its line
+	server      string // the program, if it is one of servers whose model has not been named
+	spoken      string // its words so far
 	program     bool   // the program's name has been read: assignments after it are its arguments
 	script      bool   // a script has been named: its -b is the batch, its -j the workers
 	letters     bool   // single-letter flags of this program may concern memory
@@ -331,12 +336,28 @@ func (w *flagParser) word(r *Reader, word string) {
 		base := baseOf(word)
 		w.script = w.script || strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")
 		w.letters, w.single = strings.HasPrefix(base, "llama-"), base == "docker" || base == "podman"
-	case w.flag != "" && w.value == "":
+		w.server, w.spoken = base, ""
+	case w.flag == "":
+		w.argument(r, word)
+	case w.value == "":
 		w.value = word
-	case w.flag != "" && w.single:
-	case w.flag != "" && len(w.value)+len(word) < MaxValue:
+	case !w.single && len(w.value)+len(word) < MaxValue:
 		w.value += " " + word
 	}
+}
+
+// argument reads a word that belongs to no flag: the model of a server.
+func (w *flagParser) argument(r *Reader, word string) {
+	words := servers[w.server]
+	if spoken := strings.TrimSpace(w.spoken + " " + word); slices.ContainsFunc(words, func(s string) bool { return s == spoken || strings.HasPrefix(s, spoken+" ") }) {
+		w.spoken = spoken
+		return
+	}
+	if slices.Contains(words, w.spoken) {
+		w.flagLine = r.line
+		w.emit(r, "model", word, w.form)
+	}
+	w.server = ""
 }
 
 // isFlag reports whether a word is a flag, with or without "=value". Flags with one dash count only if their names

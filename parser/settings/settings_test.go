@@ -234,6 +234,11 @@ func TestForms(t *testing.T) {
 			want: []string{"repr model_path=/m", "repr tp_size=2", "repr mem_fraction_static=0.8"},
 		},
 		{
+			name: "servers take their model as an argument",
+			log:  "$ vllm serve Qwen/Qwen3-14B extra --max-model-len 8192\n+ lmdeploy serve api_server /m/q-7b --tp 2\n$ trtllm-serve m/l-8B --tp_size=4\n$ vllm bench throughput --model=m",
+			want: []string{"command model=Qwen/Qwen3-14B", "command --max-model-len=8192", "command model=/m/q-7b", "command --tp=2", "command model=m/l-8B", "command --tp_size=4", "command --model=m"},
+		},
+		{
 			name: "lm-eval's list of arguments",
 			log:  "$ lm_eval --model sglang --model_args pretrained=m/l-8B,tp_size=2 --tasks mmlu",
 			want: []string{"command --model=sglang", "command --model_args=pretrained=m/l-8B,tp_size=2", "command pretrained=m/l-8B", "command tp_size=2", "command --tasks=mmlu"},
