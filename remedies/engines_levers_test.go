@@ -125,6 +125,11 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 			in.Shortfall = gibs(463.1)
 			return in
 		}(), "--max-model-len=368640", []string{"--quantization=fp8", "--tensor-parallel-size"}},
+		{"a card whose model leaves so little is no larger than a share can help", vllm("max_model_len", "131072"), func() *classifier.Incident {
+			in := with(cache("To serve at least one request with the models's max seq len (131072), (24.00 GiB KV cache is needed, which is larger than the available KV cache memory (8.50 GiB)."), func(r *classifier.Root) { r.Requested = gibs(24) })
+			in.Shortfall = gibs(15.5)
+			return in
+		}(), "--max-model-len=46384", []string{"--gpu-memory-utilization=0.95"}},
 		{"a card from before Turing has no 8-bit floats", onCard(vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95", "kv_cache_dtype", "fp8"), "V100"), cache(tooLong), "--quantization=bitsandbytes", []string{"--quantization=fp8"}},
 		{"a cache for one sequence may be of 8 bits", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), cache(tooLong), "--kv-cache-dtype=fp8", nil},
 		{"a cache for which there is nothing may not", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), with(recognized("vllm.no_cache_blocks", cache(noBlocks)), func(r *classifier.Root) {

@@ -374,14 +374,13 @@ func engineUntouched(q *question) string {
 func smallWeights(ctx *Context, topic string) string {
 	q := &paramQuery{Context: ctx, p: &Parameter{}}
 	short, lacks := ctx.shortfall()
-	share, how, ok := q.weightShare()
-	total, _, known := cardCapacity(ctx)
-	if !lacks || !ok || !known || ctx.incident.Kind != parser.KVCache || ctx.root.Requested == nil {
+	weights, how, ok := q.weights()
+	if !lacks || !ok || ctx.incident.Kind != parser.KVCache || ctx.root.Requested == nil {
 		return ""
 	}
-	frees := int64(share * float64(total))
-	if topic == "engine-tp" { // half of the request must fit into the cache that is there and half of the weights
-		frees += *ctx.root.Requested - short
+	frees := int64(weights * 3 / 4) // in 4 bits
+	if topic == "engine-tp" {       // half of the request must fit into the cache that is there and half of the weights
+		frees = int64(weights) + *ctx.root.Requested - short
 	}
 	if short <= frees {
 		return ""

@@ -220,16 +220,22 @@ func shareDown(q *paramQuery) proposedValue {
 	return out
 }
 
-// weightShare returns the share that the weights need: the engine's figure, else two bytes per parameter. Quantized models have
-// fewer bytes, but no name shows exactly how many.
+// weightShare returns the share of the card that the weights need.
 func (q *paramQuery) weightShare() (share float64, how string, ok bool) {
-	total, _, ok := cardCapacity(q.Context)
-	if !ok {
+	total, _, ok1 := cardCapacity(q.Context)
+	bytes, how, ok2 := q.weights()
+	if !ok1 || !ok2 {
 		return 0, "", false
 	}
+	return bytes / float64(total), how, true
+}
+
+// weights returns what the weights take of each card: the engine's figure, else two bytes per parameter. Quantized models have fewer
+// bytes, but no name shows exactly how many.
+func (q *paramQuery) weights() (bytes float64, how string, ok bool) {
 	if g, ok := memory.Reading(q.run, q.incident, "vllm.weights"); ok {
 		if n, ok := g.Fields.Int("used"); ok && n > 0 {
-			return float64(n) / float64(total), fmt.Sprintf("%s of weights per GPU (%s)", classifier.GiB(n), g.At), true
+			return float64(n), fmt.Sprintf("%s of weights per GPU (%s)", classifier.GiB(n), g.At), true
 		}
 	}
 	params := q.model.Parameters
@@ -240,12 +246,12 @@ func (q *paramQuery) weightShare() (share float64, how string, ok bool) {
 	if n, ok := q.settings.integer(engineTP...); ok {
 		tp = n
 	}
-	bytes := 2 * float64(params.Value) / float64(tp)
+	bytes = 2 * float64(params.Value) / float64(tp)
 	how = fmt.Sprintf("%s of weights per GPU", classifier.GiB(int64(bytes)))
 	if params.Named {
 		how += ", by the model's name"
 	}
-	return bytes / float64(total), how, true
+	return bytes, how, true
 }
 
 // usualShare is the share that engines take by default. Only present values exceed it.
@@ -354,14 +360,16 @@ func (q *paramQuery) cardAtMost(f float64) float64 {
 	if total, _, ok := cardCapacity(q.Context); ok {
 		return float64(total)
 	}
-	weights, ok1 := memory.Reading(q.run, q.incident, "vllm.weights")
+	used, _, ok1 := q.weights()
 	cache, ok2 := memory.Reading(q.run, q.incident, "vllm.kv_available")
+	left, _ := cache.Fields.Int("available")
+	if short, ok := q.shortfall(); !ok2 && ok && q.root.Requested != nil {
+		left, ok2 = *q.root.Requested-short, true
+	}
 	if !ok1 || !ok2 {
 		return largestCard
 	}
-	used, _ := weights.Fields.Int("used")
-	left, _ := cache.Fields.Int("available")
-	return min(float64(used+max(left, 0))*5/4/f, largestCard)
+	return min((used+float64(max(left, 0)))*5/4/f, largestCard)
 }
 
 // leastRoom is the share of the card for a cache of unknown size.
