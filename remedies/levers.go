@@ -365,6 +365,7 @@ var attacksThere = []attack{
 	{"foreign_process", "stack:/sglang_omni/", []string{"encoder-reserve", "share-down", "engine-pixels", "others"}},
 	{"foreign_process", "image_processor", []string{"image-processor", "share-down", "engine-chunk"}},
 	{"foreign_process", "cards_free", []string{"one-device", "others", "prealloc", "share-down"}},
+	{"foreign_process", "less_than_desired", []string{"others", "share-down", "one-device"}},
 	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},
 	{"states_too_big", "framework:diffusers", append(slices.Clone(attacks["states_too_big"]), "layer-offload")},
 	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload", "layer-offload", "engine-quantization", "vram-margin"}},

@@ -20,6 +20,7 @@ type option struct {
 	place     int // of its lever among those against the cause
 	supported bool
 	beside    bool // a neighbor leaves most of the card
+	refused   bool // an engine refused to start with what was free
 	planned   bool // what an engine or generator plans for at its start: a fact of the failure speaks for planning less
 }
 
@@ -170,6 +171,8 @@ func placed(order []string, best *cause.Cause, items []assessment, all []option)
 func (o *option) classAgainst(best *cause.Cause, all []option) {
 	sure := best.Confidence == "high"
 	switch {
+	case o.lever == "share-down" && best.ID == "foreign_process" && o.refused && !o.beside:
+		o.class = max(o.class, unknownNow) // what is free may be enough
 	case o.lever == "share-down" && best.ID == "foreign_process" && !o.beside:
 		o.class = max(o.class, withoutValue) // it leaves the cause where it is
 	case o.class == fits && best.ID == "checkpoint_gather" && slices.Contains(onStates, o.lever):
@@ -254,7 +257,7 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 		l != nil && (l.id == "optimizer-offload" || l.id == "param-offload") && engineAlone(ctx) { // no trainer's states are on this card
 		return option{}, false
 	}
-	o := option{id: a.ID, supported: a.supported, beside: mostlyFree(ctx)}
+	o := option{id: a.ID, supported: a.supported, beside: mostlyFree(ctx), refused: ctx.is("less_than_desired")}
 	o.Proposal = Proposal{Title: a.Title, Changes: a.Changes}
 	if a.Order > 0 {
 		o.Remedies = []string{a.ID}
