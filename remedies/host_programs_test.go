@@ -33,6 +33,7 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 		"not a build of PyTorch":       {"root@node:~/k# export USE_NUMA=1\n$ python local_chat.py --gguf_path /m\n", "USE_NUMA=0", "root@node:~/pytorch# export USE_NUMA=1\n$ python setup.py develop --jobs 8\n"},
 		"a script's own checkpoint":    {"=> loading checkpoint 'out/last.pth'\n", "torch.load=torch.load(path, map_location=\"cpu\", mmap=True)", "=> loading checkpoint 'out/last.pth'\n=> loaded checkpoint 'out/last.pth' (epoch 4)\n"},
 		"a whole state of FSDP":        {"saving process: rank 0  done w model state_dict\n--> optim state call on rank 0\n+ torchrun --nproc_per_node 8 train.py --enable_fsdp\n", "FSDP.set_state_dict_type=FSDP.set_state_dict_type(model, StateDictType.SHARDED_STATE_DICT)", "+ torchrun --nproc_per_node 8 train.py --enable_fsdp\n"},
+		"models that are merged":       {strings.ReplaceAll(killed, "python", "mergekit-yaml"), "--lazy-unpickle=True", ""},
 		"processes of nnU-Net":         {"num_processes_preprocessing=4 num_processes_segmentation_export=4\n", "-npp=2", "num_processes_preprocessing=1 num_processes_segmentation_export=1\n"},
 		"a compiler for each core":     {strings.ReplaceAll(killed, "python", "cicc"), "MAX_JOBS=4", ""},
 		"nnU-Net's own default":        {"$ nvidia-smi\n" + strings.ReplaceAll(killed, "(python)", "(nnUNetv2_plan_a)"), "-np=2", ""},

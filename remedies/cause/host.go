@@ -77,6 +77,7 @@ var host = []hypothesis{
 			{proof, holdsWeights},
 			{sign, copies},
 			{proof, numaCopies},
+			{sign, mergesModels},
 			{sign + hint, KeepsSamples},
 			{proof, ReadsIntoHost},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
@@ -86,7 +87,7 @@ var host = []hypothesis{
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
 			}
-			if why := cmp.Or(numaCopies(in), KeepsSamples(in)); why != "" {
+			if why := cmp.Or(numaCopies(in), KeepsSamples(in), mergesModels(in)); why != "" {
 				return why, nil
 			}
 			if text, n := oneLoads(in); n != nil {
@@ -322,6 +323,15 @@ var ReadsIntoHost = both(func(in *Input) string {
 		return "a checkpoint is read into host RAM"
 	}
 	return ""
+}, (*Input).host)
+
+// mergesModels says that mergekit ran, which keeps the files that it reads and a shard of the result in host memory (mergekit/options.py).
+var mergesModels = both(func(in *Input) string {
+	_, _, set := in.Setting("lazy_unpickle", "out_shard_size", "out-shard-size")
+	if !set && !strings.Contains(in.Text, "mergekit") {
+		return ""
+	}
+	return "mergekit holds whole files of pickled models and a shard of the result, 5B parameters by default"
 }, (*Input).host)
 
 // RestoresOnHost says that the log stops where a script reads its checkpoint.
