@@ -42,7 +42,7 @@ func causeInput(ctx *Context) *cause.Input {
 		Patterns: patterns, Message: strings.ToLower(r.Message), Part: strings.ToLower(r.Fields["method"]), Text: ctx.text, Stack: wholeStack(ctx),
 		Rank: r.Rank, Device: r.Device, PID: r.PID, LastStep: ctx.run.LastStep, Listed: listedProcesses(ctx),
 		Requested: r.Requested, Total: r.Total, Free: r.Free, Allocated: r.Allocated, Idle: idleReserve(ctx),
-		Process: r.ProcessBytes, Others: r.OtherProcesses, HostLimit: r.Limit, Shortfall: pointer(ctx.shortfall()), SHMUsed: r.Shmem, Used: r.Used,
+		Process: r.ProcessBytes, Others: r.OtherProcesses, HostLimit: r.Limit, Shortfall: pointer(ctx.shortfall()), SHMUsed: sharedMemory(ctx), Used: r.Used,
 		Request: ctx.request, Place: place, Tokens: ctx.limit, Parameters: nominalParameters(ctx), GPUs: gpus, PerNode: perNode(ctx, gpus), Holders: holders, Growth: ctx.run.Growth,
 		Setting: func(names ...string) (string, string, bool) {
 			for _, n := range names {
@@ -233,4 +233,13 @@ func mayShareCard(ctx *Context) bool {
 	t := ctx.holds("shares_card").truth
 	engine := isServer(ctx.run.Engine) && !isServer(ctx.run.Framework) && ctx.run.Framework != "areal" // whose engines have cards of their own
 	return t == yes || t == unknown && (engine || programOf(ctx.run).Colocate)
+}
+
+// sharedMemory returns how much of a group's memory is shared: files in /dev/shm, memory-backed volumes and pinned memory. The killed
+// process shows a part of it.
+func sharedMemory(ctx *Context) *int64 {
+	if n, ok := parseInt(readField(ctx, "shmem_rss", "kernel.report", "kernel.killed")); ok && ctx.root.Shmem == nil {
+		return &n
+	}
+	return ctx.root.Shmem
 }

@@ -648,6 +648,8 @@ func TestHostFiguresAreOfOneNode(t *testing.T) {
 			load, _ := Rank(failure("host", "init", stack("a.py from_pretrained"), size))
 			assert.Equal(t, "host_load", load.ID)
 			assert.Contains(t, load.Text, c.load)
+			wide, _ := Rank(failure("host", "init", stack("a.py from_pretrained"), size, held("python", 24, 0)))
+			assert.Equal(t, c.node > 0, strings.Contains(wide.Text, "x 4 bytes"))
 			states, _ := Rank(failure("host", "optimizer", setting("optimizer_offload", "true"), size))
 			assert.Equal(t, "host_offload", states.ID)
 			assert.Contains(t, states.Text, c.states)
@@ -666,6 +668,15 @@ func dispatched(allocated float64) []func(*Input) {
 func onCards(listed ...Listed) func(in *Input) {
 	first := 0
 	return func(in *Input) { in.Device, in.Listed = &first, listed }
+}
+
+func TestSharedMemoryFillsALimit(t *testing.T) {
+	t.Parallel()
+	for shared, want := range map[float64]string{20: "20.00 GiB of 64.00 GiB is shared memory", 2: "The log does not show what filled"} {
+		best, _ := Rank(failure("host", "unknown", hostLimit(64), func(in *Input) { in.LimitReached, in.SHMUsed = true, bytes(shared) }))
+		assert.Equal(t, "limit_too_small", best.ID)
+		assert.Contains(t, best.Text, want)
+	}
 }
 
 func TestTheCacheIsSetBesideTheLongestSequence(t *testing.T) {

@@ -109,7 +109,11 @@ var host = []hypothesis{
 				return why, nil
 			}
 			if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.PerNode > 1 && in.PerNode < 1<<10 {
-				return sized("every rank loads the whole model: %d ranks per node x %s parameters x 2 bytes", 2*p*in.PerNode, in.PerNode, count(p))
+				each := int64(2)
+				if len(in.Holders) > 0 && in.Holders[0].Bytes > 5*p/2 { // more than the weights take in 16 bits
+					each = 4
+				}
+				return sized("every rank loads the whole model: %d ranks per node x %s parameters x %d bytes", each*p*in.PerNode, in.PerNode, count(p), each)
 			}
 			if in.GPUs < 2 && in.Rank == nil {
 				return "the model does not fit into host RAM while it loads", nil
@@ -247,6 +251,9 @@ var host = []hypothesis{
 			}
 			if alone := in.alone(); alone != "" {
 				return alone, nil
+			}
+			if n := in.SHMUsed; n != nil && in.HostLimit != nil && *n > *in.HostLimit/4 {
+				return gib(n) + of(in.HostLimit) + " is shared memory, such as files in /dev/shm and pinned memory", n
 			}
 			if in.HostLimit == nil {
 				return notShown + "took the memory", nil
