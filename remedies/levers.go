@@ -353,6 +353,7 @@ var attacksThere = []attack{
 	{"host_load", "own_tasks", append([]string{"ray-tasks"}, attacks["host_load"]...)},
 	{"loader_workers", "many_tasks", append([]string{"ray-tasks"}, attacks["loader_workers"]...)},
 	{"limit_too_small", "many_tasks", append([]string{"ray-tasks"}, attacks["limit_too_small"]...)},
+	{"host_load", "backend:megatron", []string{"lazy-load", "host-limit", "vm-memory", "host-node", "host-cache", "offload-off"}}, // a distributed checkpoint is read in parts
 	{"host_load", "copies_far_too_large", []string{"lazy-load", "host-node", "host-limit", "offload-off"}},
 	{"host_load", "copies_too_large", []string{"host-limit", "lazy-load", "host-node", "dtype", "offload-off"}},
 	{"host_load", "framework:llamacpp", []string{"mmap", "engine-length", "engine-quantization", "host-limit", "host-node"}},
