@@ -104,6 +104,8 @@ func workersIdle(ctx *Context, changes []change) string {
 		return cause.KeepsData(in)
 	case dataLoader.seen(ctx), ctx.passesThrough("/utils/data/"), cause.HelpersHold(in) != "":
 		return ""
+	case len(changes) == 0 && ctx.phase == "data":
+		return ""
 	case len(changes) == 0:
 		return "the log shows no process that loads data"
 	case slices.ContainsFunc(changes, loader) && cause.ManyWorkers(in) == "":
