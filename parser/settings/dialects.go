@@ -55,6 +55,11 @@ var dialects = [...]dialect{
 		want:   []string{"--mem=96G", "-c=8"},
 	},
 	{
+		name: "arguments of a container", read: (*Reader).argument,
+		sample: "            - --num_workers=16\n            - \"--max-model-len=8192\"\n  args: [\"-c\", \"python train.py --batch_size 8\", \"--workers=4\"]",
+		want:   []string{"--num_workers=16", "--max-model-len=8192", "--batch_size=8", "--workers=4"},
+	},
+	{
 		name: "Hydra's overrides", read: (*Reader).overrides,
 		sample: "Error executing job with overrides: ['actor.lr=1e-06', '+trainer.nnodes=2']",
 		want:   []string{"actor.lr=1e-06", "trainer.nnodes=2"},

@@ -156,3 +156,22 @@ func (r *Reader) sbatch(text []byte) bool {
 	w.end(r)
 	return true
 }
+
+// argument reads the arguments in a manifest of Kubernetes or Compose: an item of a list, `- --num_workers=16`, or a list on one line,
+// `args: ["train.py", "--num_workers", "16"]`.
+func (r *Reader) argument(text []byte) bool {
+	text = bytes.TrimLeft(text, " ")
+	if key, list, ok := bytes.Cut(text, []byte(": [")); ok && (string(key) == "args" || string(key) == "command") {
+		w := flagParser{form: Command}
+		w.words(r, strings.Fields(strings.Join(listStrings(list), " "))) // one may be a script of a shell
+		w.end(r)
+		return len(r.out) > 0
+	}
+	item, ok := bytes.CutPrefix(text, []byte("- "))
+	name, value, pair := strings.Cut(strings.Trim(string(item), `"'`), "=")
+	if !ok || !pair || !strings.HasPrefix(name, "--") || !isName(name[2:]) || strings.Contains(value, " ") { // a sentence in a list
+		return false
+	}
+	r.emit(name, value, r.line, Command)
+	return true
+}

@@ -44,6 +44,11 @@ func check(t *testing.T, forms []form) {
 func TestForms(t *testing.T) {
 	check(t, []form{
 		{
+			name: "a container's arguments are flags",
+			log:  "      resources:\n        limits:\n          memory: 64Gi\n        args:\n        - --nproc_per_node=4\n        - train.py\n        - --num_workers=16",
+			want: []string{"yaml resources.limits.memory=64Gi", "command --nproc_per_node=4", "command --num_workers=16", "yaml resources.args=[--nproc_per_node=4, train.py, --num_workers=16]"},
+		},
+		{
 			name: "pprint nests by braces and joins adjacent string literals",
 			log: "{'actor': {'fsdp': {'offload': False,\n" +
 				"                    'wrap': {'min': 0}},\n" +
@@ -554,6 +559,7 @@ func TestHealthyLinesHaveNoSettings(t *testing.T) {
 		"CPU Virtual Memory:  used = 71.05 GB, percent = 7.0%",
 		"Failed core proc(s): {'EngineCore_DP0': -9}",
 		"+ echo --lr 1e-5",
+		"  - --max-num-seqs=64 is the default now",
 		"+ ls --color=auto",
 		"To go on you can run cd trainer && python train.py --lr 1",
 		"train.py: error: unrecognized arguments: --foo bar",

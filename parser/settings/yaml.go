@@ -99,6 +99,9 @@ func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more 
 	if len(y.parents) >= maxDepth {
 		return false, false
 	}
+	if strings.HasPrefix(value, "[") {
+		r.argument([]byte(key + ": " + value))
+	}
 	if y.keys == 0 {
 		y.label = (!y.wholeFile || r.line > r.prolog+1) && value == "" && endsWithWord(strings.ToLower(key), labelWords)
 	}
@@ -130,6 +133,7 @@ func (y *yamlBlock) entry(r *Reader, key, value string, indent int) (fits, more 
 
 // item handles an entry of a list. Mappings in it have no path and are ignored.
 func (y *yamlBlock) item(r *Reader, indent int, text string) bool {
+	r.argument([]byte("- " + text))
 	y.leave(r, indent+1)
 	n := len(y.parents)
 	if n == 0 {
