@@ -86,6 +86,7 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		{"without flash attention the scores of the whole context are what is large", gguf("none", nil, "n_ctx", "131072", "flash_attn", "disabled"), computes, "--flash-attn=on"},
 		{"a build that logs it as a number has a switch without a value", gguf("none", nil, "n_ctx", "131072", "flash_attn", "0"), computes, "--flash-attn=True"},
 		{"with it, the tokens of one step", gguf("none", nil, "n_ctx", "131072", "flash_attn", "enabled", "n_ubatch", "2048"), computes, "--ubatch-size=512"},
+		{"Ollama's buffer is the scores that flash attention does not keep", app("ollama", "n_ctx", "32768", "n_ubatch", "512", "n_head", "32", "flash_attn", "0"), with(driver("ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 2248158208"), func(r *classifier.Root) { r.Requested = gibs(2.09) }), "OLLAMA_FLASH_ATTENTION=1"},
 		{"half of the context of one of Ollama's slots, where its cache was refused", app("ollama", "--ctx-size", "131072", "--parallel", "4"), part(driver("llama_kv_cache_init: failed to allocate buffer for kv cache"), "kv cache"), "num_ctx=16384"},
 		{"TensorRT-LLM's cache of the planned size could not be made", app("trtllm"), part(with(gpuOOM("init"), func(r *classifier.Root) {
 			r.Message = "Executor creation failed due to insufficient GPU memory."

@@ -302,6 +302,7 @@ var attacksThere = []attack{
 	{"wrong_dtype", "ctranslate2", []string{"dtype", "smaller-model", "beams"}},
 	{"attention_scores", "one_segment", []string{"beams", "smaller-model"}},
 	{"logits", "one_segment", []string{"beams", "smaller-model"}},
+	{"engine_activation", "whole_scores", scoresFirst},
 	{"engine_activation", "framework:ollama", []string{"engine-seqs", "engine-multimodal", "vram-margin", "layers", "engine-chunk", "attention", "engine-length", "kv-dtype"}}, // its estimate of the buffers was too low
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
 	{"engine_activation", "flash_attn=0", scoresFirst},

@@ -266,9 +266,9 @@ func temporary(full bool) clue {
 	}
 }
 
-// wholeScores says that a compute buffer of llama.cpp is mostly the attention scores of one step over the whole context, which flash
+// WholeScores says that a compute buffer of llama.cpp is mostly the attention scores of one step over the whole context, which flash
 // attention does not keep. The scores take four bytes (src/llama-graph.cpp, build_attn_mha).
-func (in *Input) wholeScores() string {
+func WholeScores(in *Input) string {
 	step, length, heads := in.number("n_ubatch"), in.number("n_ctx"), in.number("n_head")
 	if step > 1<<20 || length > 1<<30 || heads > 1<<12 || in.Requested == nil || is("", []string{"flash_attn"}, "0", "disabled")(in) == "" {
 		return ""
@@ -393,7 +393,7 @@ func (in *Input) stepPart() string {
 	case in.Sampler:
 		return "the sampler's probabilities (sequences x vocabulary) do not fit"
 	}
-	if why := in.wholeScores(); why != "" {
+	if why := WholeScores(in); why != "" {
 		return why
 	}
 	if n := in.PrefillTokens; n > 0 && poolGrew(in) != "" {
