@@ -128,6 +128,7 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		}), "--hicache-ratio=1.25"},
 		{"a host cache of a set size is that size, whatever the ratio", as(run("sglang", "hicache_ratio", "2.0", "hicache_size", "40"), "", "sglang", ""), killed("rollout", "Out of memory: Killed process 1 (sglang::schedul)"), "--hicache-size=20"},
 		{"a host cache is halved where no figure tells", as(run("sglang", "hicache_ratio", "1.5"), "", "sglang", ""), killed("rollout", "Out of memory: Killed process 1 (sglang::schedul)"), "--hicache-ratio=0.75"},
+		{"shards of known weights need as many cards as hold them", as(app("tgi", "num_shard", "2"), "", "", "meta-llama/Llama-3.1-70B-Instruct"), with(full("init", frames("/x/models/flash_llama.py|__init__|", "/x/utils/weights.py|get_sharded|")), func(r *classifier.Root) { r.Total = gibs(47.5) }), "--num-shard=4"},
 		{"shards that do not load need more cards, not fewer prompt tokens", app("tgi", "num_shard", "2"), full("init", frames("/x/models/flash_llama.py|__init__|", "/x/utils/weights.py|get_sharded|")), "--num-shard=4"},
 		{"LMDeploy's cache finds no room", app("lmdeploy", "cache_max_entry_count", "0.2"), cache("RuntimeError: No enough gpu memory for kv cache."), "--cache-max-entry-count=0.55"},
 	} {

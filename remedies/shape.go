@@ -58,7 +58,7 @@ func rankShape(ctx *Context) *memory.Shape {
 }
 
 // engineTP lists the names of an engine's tensor-parallel size.
-var engineTP = []string{"actor_rollout_ref.rollout.tensor_model_parallel_size", "vllm_tensor_parallel_size", "vllm.tensor_parallel_size", "rollout_num_gpus_per_engine", "tensor_parallel_size", "tp_size", "tp"}
+var engineTP = []string{"actor_rollout_ref.rollout.tensor_model_parallel_size", "vllm_tensor_parallel_size", "vllm.tensor_parallel_size", "rollout_num_gpus_per_engine", "tensor_parallel_size", "tp_size", "tp", "num_shard"}
 
 // megatronTP lists the names of Megatron's tensor-parallel size.
 var megatronTP = []string{"actor_rollout_ref.actor.megatron.tensor_model_parallel_size", "policy.megatron_cfg.tensor_model_parallel_size", "tensor_model_parallel_size"}
