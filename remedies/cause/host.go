@@ -161,7 +161,7 @@ var host = []hypothesis{
 				if in.GPUs > 1 {
 					return "the swap space of all GPUs adds up to more than the host has", nil
 				}
-				return "the engine's swap space, 4 GiB for each GPU by default, does not fit into host memory", nil
+				return "the engine's swap space, 4 GiB for each GPU unless it is set, does not fit into host memory", nil
 			}
 			if why := swapsBlocks(in); why != "" {
 				return why, nil

@@ -95,6 +95,7 @@ func TestTheUseOfAHostIsSaid(t *testing.T) {
 	for want, r := range map[string]Root{
 		"600 GiB was in use: 100 GiB over the limit.":                                  {Used: gib(600), Limit: gib(500)},
 		"At the last reading before it, 60 of 64 GiB of the node's memory was in use.": {NodeUsed: gib(60), NodeTotal: gib(64)},
+		"Tried to allocate 256 GiB; the host has 250 GiB.":                             {Request: gib(256), Total: gib(250)},
 		"": {Used: gib(400), Limit: gib(500), NodeUsed: gib(60), NodeTotal: gib(64)},
 	} {
 		assert.Equal(t, want, plainSpaces(requestText(&Incident{Verdict: "memory", Kind: "oom_kill", Resource: "host", Root: r})))

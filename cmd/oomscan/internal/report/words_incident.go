@@ -64,6 +64,8 @@ func requestText(in *Incident) string {
 		fmt.Fprintf(&b, "; %s was free", sizeOf(*r.Free, *r.Total))
 	case r.Free != nil:
 		fmt.Fprintf(&b, "; %s was free", size(*r.Free))
+	case r.Total != nil && in.Resource == "host":
+		fmt.Fprintf(&b, "; the host has %s", size(*r.Total))
 	case r.Total != nil:
 		fmt.Fprintf(&b, "; the card has %s", size(*r.Total))
 	case in.Resource == "gpu":
