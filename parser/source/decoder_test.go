@@ -296,6 +296,12 @@ func TestLinesOfOneFormAreJoined(t *testing.T) {
 	assert.Equal(t, []string{"start", settings, settings}, joined("start\n"+strings.Repeat(strings.Join(cutAt(settings, 200), "\n")+"\n", 2)))
 	settings = "1 INFO lr.py: 'train/step': 1, '" + strings.Repeat("x", 87) + "': 9.8e-06"
 	assert.Equal(t, []string{"start", settings, settings}, joined("start\n"+strings.Repeat(strings.Join(cutAt(settings, 120), "\n")+"\n", 2)))
+	short := []string{"start", strings.Repeat("a ", 38) + "something of it", "INFO b", strings.Repeat("c ", 39) + "torch.OutOfMemoryError: d", strings.Repeat("e ", 39) + "fRuntimeError: g", "end"}
+	var cut []string
+	for _, line := range short {
+		cut = append(cut, cutAt(line, 80)...)
+	}
+	assert.Equal(t, short, joined(strings.Join(cut, "\n")+"\n"), "few lines are longer than a row, and the name of a class breaks")
 	for name, rows := range map[string]func(string) []string{
 		"at a terminal's width": func(line string) []string { return cutAt(line, 120) },
 		"in a quoted mail": func(line string) []string {

@@ -194,7 +194,7 @@ const minFlowed = 4
 // breaksWords reports whether rows were broken at the width wherever it fell. Where they were broken between words, few rows have all
 // of the width. A next row that begins like the one before is a line of its own: programs print many lines of one length.
 func (w wrapping) breaksWords(rows [][]byte) bool {
-	full, flowed, broken, enclosed := 0, 0, 0, 0
+	full, flowed, broken, enclosed, words, blanks := 0, 0, 0, 0, 0, 0
 	ends, starts := forms{}, forms{}
 	for i, row := range rows[:max(0, len(rows)-1)] {
 		next := rows[i+1]
@@ -204,6 +204,13 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 		switch {
 		case utf8.RuneCount(row) == w.width:
 			full++
+			switch last, first := row[len(row)-1], next[0]; {
+			case bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') < 0: // a mail program leaves a word that is too long
+			case ascii.IsLower(last) && ascii.IsLower(first):
+				words++
+			case isBroken(row, next) || first == ' ' && len(next) > 1 && next[1] != ' ':
+				blanks++
+			}
 			if isBroken(row, next) && hasWords(row) {
 				broken++
 				starts[string(next[:min(len(next), 4)])] = true
@@ -221,6 +228,8 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 		}
 	}
 	switch {
+	case words > 0 && words+blanks == full && slices.Contains(terminals, w.width):
+		return true // few lines of a short log are that long, and a word breaks
 	case full <= flowed:
 		return false
 	case enclosed >= minFlowed || len(ends) >= minBroken && len(starts) >= minBroken:
@@ -336,6 +345,8 @@ func (w wrapping) continues(row, next []byte) bool {
 		return false // that of another process
 	case label && next[0] != '[' && !ascii.IsDigit(next[0]):
 		return true
+	case !w.atSpaces && n == w.width && isInClass(row, next):
+		return true
 	case lineStart().Match(next) && !label && !isOpen().Match(row):
 		return false
 	case w.atSpaces && (isSurelyBroken(row, next) || n == w.width && row[len(row)-1] == ' '):
@@ -351,6 +362,16 @@ func (w wrapping) continues(row, next []byte) bool {
 	}
 	return n == w.width
 }
+
+// isInClass reports whether a row ends inside of the name of an exception's class, the rest of which looks like the beginning of a line.
+func isInClass(row, next []byte) bool {
+	return len(row) > 0 && ascii.IsLetter(row[len(row)-1]) && restOfClass().Match(next) && !exceptionModule().Match(next)
+}
+
+var (
+	restOfClass     = lazyre.New(`^[a-z][\w.]*(?:Error|Exception|Interrupt)\b`)
+	exceptionModule = lazyre.New(`^(?:torch|ray|jaxlib|numpy|cupy|concurrent|subprocess|multiprocessing|asyncio|tensorflow)\.`)
+)
 
 // isSurelyBroken reports whether a line was broken between two rows as no program breaks it: inside of a frame of a traceback (Python), of
 // what CUDA and PyTorch say about memory, or of a progress bar; between a figure and its unit, between a stamp's level and the file or the
