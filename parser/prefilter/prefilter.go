@@ -243,14 +243,15 @@ type Table struct {
 // use is what a literal is good for.
 type use struct {
 	patterns []int32
-	report   bool // it opens a report of several lines
+	report   bool // it opens text of several lines
 }
 
 // reports open the reports of several lines that become events without a pattern.
 var reports = []string{" invoked oom-killer: ", "oom-kill:constraint=", "ChildFailedError", "observed failure):"}
 
-// NewTable returns the table of all patterns of a scan. It fails if a literal cannot be searched for.
-func NewTable(all []pattern.Pattern) (*Table, error) {
+// NewTable returns the table of all patterns of a scan. The openers begin text of several lines that has to be read to know what it quotes.
+// It fails if a literal cannot be searched for.
+func NewTable(all []pattern.Pattern, openers ...string) (*Table, error) {
 	t := &Table{patterns: make([]pattern.Matcher, len(all))}
 	ids := map[string]int{}
 	var texts []string
@@ -282,7 +283,7 @@ func NewTable(all []pattern.Pattern) (*Table, error) {
 			u.patterns = append(u.patterns, int32(i))
 		}
 	}
-	for _, lit := range reports {
+	for _, lit := range slices.Concat(reports, openers) {
 		t.literals[id(lit)].report = true
 	}
 	for _, lit := range slices.Clone(texts) {

@@ -77,7 +77,7 @@ func TestSkippingDoesNotMatter(t *testing.T) {
 	repeat := func(text []byte) []byte { return bytes.Repeat(text, 1+enough/len(text)) }
 	healthy, noisy := repeat(healthyLog()), repeat(noisyLog())
 	oom := "\n[rank3]: " + allocatorMessage + "\n"
-	hunk := "@@ -1,2 +1,2002 @@\n" + strings.Repeat("+x = 1\n", 2000) + " " + allocatorMessage + "\n"
+	hunk := "diff --git a/a.py b/a.py\n@@ -1,2 +1,2002 @@\n" + strings.Repeat("+x = 1\n", 2000) + " " + allocatorMessage + "\n"
 	for name, text := range map[string][]byte{
 		"healthy":                      healthy,
 		"healthy, with long lines":     repeat(append(healthyLog(), strings.Repeat("x\r", 50_000)+"\n"...)),

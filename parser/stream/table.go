@@ -134,7 +134,7 @@ func NewTable(patterns []pattern.Pattern) (*Table, error) {
 		texts[i] = t.literals[i].text
 	}
 	t.skips = sync.OnceValue(func() *prefilter.Table {
-		skips, _ := prefilter.NewTable(patterns) // its literals are some of those below
+		skips, _ := prefilter.NewTable(patterns, author, fileHead) // its literals are some of those below
 		return skips
 	})
 	var err error
