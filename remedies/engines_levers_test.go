@@ -130,6 +130,7 @@ func TestWhatAnEngineIsToldAndWhatNot(t *testing.T) {
 			in.Shortfall = gibs(15.5)
 			return in
 		}(), "--max-model-len=46384", []string{"--gpu-memory-utilization=0.95"}},
+		{"a card that others hold a quarter of may be shared", vllm("gpu_memory_utilization", "0.9"), with(cache(desired), func(r *classifier.Root) { r.Pattern, r.Free, r.Total = "vllm.free_memory", gibs(58), gibs(79) }), "--gpu-memory-utilization=0.7", nil},
 		{"a card from before Turing has no 8-bit floats", onCard(vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95", "kv_cache_dtype", "fp8"), "V100"), cache(tooLong), "--quantization=bitsandbytes", []string{"--quantization=fp8"}},
 		{"a cache for one sequence may be of 8 bits", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), cache(tooLong), "--kv-cache-dtype=fp8", nil},
 		{"a cache for which there is nothing may not", vllm("max_model_len", "32768", "gpu_memory_utilization", "0.95"), with(recognized("vllm.no_cache_blocks", cache(noBlocks)), func(r *classifier.Root) {
@@ -253,7 +254,6 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		{"the buffer of Ollama's layers shows how many fit", read(app("ollama", "--n-gpu-layers", "5", "n_layer", "61"), "ggml.device", parser.Fields{"device": "0", "free": itoa(*gibs(23))}), driver("init", weights, 32, nil), "num_gpu=3", []string{"num_gpu=4"}},
 		{"a pipeline's copies of experts need another build", read(gguf("--ctx-size", "65536", "-ot", "exps=CPU", "n_layer", "61"), "ggml.copies", parser.Fields{"count": "4"}), driver("init", "ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 292926534144", 272, nil), "-DGGML_SCHED_MAX_COPIES=1", []string{"--ctx-size=32768", "--ubatch-size=256", "--cpu-moe=True"}},
 		{"a compute buffer does not show how many fit", read(app("ollama", "--n-gpu-layers", "40", "n_layer", "61"), "ggml.device", parser.Fields{"device": "0", "free": itoa(*gibs(23))}), recognized("ggml.malloc", driver("init", "ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 64424509440", 60, nil)), "num_gpu=36", []string{"num_gpu=14"}},
-		{"a card that others hold a quarter of may be shared", vllm("gpu_memory_utilization", "0.9"), with(cache(desired), func(r *classifier.Root) { r.Pattern, r.Free, r.Total = "vllm.free_memory", gibs(58), gibs(79) }), "--gpu-memory-utilization=0.7", nil},
 		{"without flash attention the scores of a step take room, too", gguf("--ctx-size", "65536", "flash_attn", "0", "n_ubatch", "512", "n_head", "32"), driver("init", kv, 16, contextOf), "--ctx-size=12288", nil},
 		{"values are quantized only with flash attention", gguf("--ctx-size", "65536", "flash_attn", "0"), driver("init", kv, 16, contextOf), "--cache-type-k=q8_0", []string{"--cache-type-v=q8_0"}},
 		{"which early builds lack", gguf("--ctx-size", "65536", "freq_base", "10000.0"), driver("init", "graph_reserve: failed to allocate compute buffers", 1, nil), "--ctx-size=32768", []string{"--flash-attn=on", "--cache-type-v=q8_0"}},
