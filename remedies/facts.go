@@ -135,6 +135,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"no_flash_attention": {"Ollama cannot use flash attention", "Ollama does not say that flash attention is unsupported", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ollama.no_flash_attention", "Ollama says that flash attention is not supported, which a quantized cache needs")
 		}},
+		"unsloth_offloads": {"Unsloth's own gradient checkpointing is on", "Unsloth does not say that its own gradient checkpointing is on", func(ctx *Context, _ string) verdict {
+			return read(ctx, "unsloth.offloads", "Unsloth's own gradient checkpointing is on already")
+		}},
 		"whole_scores": {"the compute buffer is the attention scores", "the compute buffer is not known to be the attention scores", func(ctx *Context, _ string) verdict {
 			why := cause.WholeScores(ctx.input())
 			return verdict{truthOf(why != ""), why}

@@ -53,16 +53,17 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	return float64(short+m) / float64(base), fmt.Sprintf(" for %s %s and %s of %s%s", classifier.GiB(short), why, classifier.GiB(m), what, of)
 }
 
-// samplerCopies returns how many copies of the failed request vLLM's first engine makes after it, for the log-probs of whole prompts: it
-// casts the logits, then keeps their softmax and log-softmax beside them (model_executor/layers/sampler.py, 0.4 to 0.8).
+// samplerCopies returns how many copies of the failed request vLLM makes after it, for the log-probs of whole prompts. The first engine
+// casts the logits, then keeps their softmax and log-softmax beside them (model_executor/layers/sampler.py, 0.4 to 0.8); V1 takes
+// a log-softmax in float32 of logits in 16 bits (v1/worker/gpu_model_runner.py, _get_prompt_logprobs_dict).
 func samplerCopies(ctx *Context) int64 {
 	const large = 1 << 30
 	switch {
-	case !ctx.passesThrough("/vllm/model_executor/layers/sampler.py") || deref(ctx.root.Requested) < large:
+	case deref(ctx.root.Requested) < large:
 		return 0
-	case ctx.stackContains(1, "logits.to(torch.float"):
+	case ctx.stackContains(12, "_get_prompt_logprobs_dict") && ctx.stackContains(8, "compute_logits("), ctx.passesThrough("/vllm/model_executor/layers/sampler.py") && ctx.stackContains(1, "logits.to(torch.float"):
 		return 2
-	case ctx.stackContains(1, "torch.softmax("):
+	case ctx.passesThrough("/vllm/model_executor/layers/sampler.py") && ctx.stackContains(1, "torch.softmax("):
 		return 1
 	}
 	return 0

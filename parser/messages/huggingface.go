@@ -27,6 +27,13 @@ func huggingFaceMarkers() []pattern.Pattern {
 			NoMatch: []string{"dataset.map(tokenize, num_proc=64)"},
 		},
 		{
+			Name:     "unsloth.offloads",
+			Literals: []string{"Unsloth: Will smartly offload gradients to save VRAM!"},
+			Expr:     `^Unsloth: Will smartly offload gradients to save VRAM!`,
+			Gauge:    true, Source: "unsloth_zoo/gradient_checkpointing.py: use_gradient_checkpointing is \"unsloth\"",
+			Match: lines("Unsloth: Will smartly offload gradients to save VRAM!"),
+		},
+		{
 			// The share that standby mode takes, whatever the script asks for.
 			Name:     "unsloth.standby",
 			Literals: []string{"Unsloth: Standby mode is enabled. "},
