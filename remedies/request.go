@@ -24,8 +24,8 @@ func explainRequest(ctx *Context) []memory.Explanation {
 	default:
 		return nil
 	}
-	if ctx.is("joined_evaluation") {
-		return nil // as many rows as the evaluation has had, of whatever the model returns
+	if ctx.is("joined_evaluation") || ctx.stackContains(2, "log_softmax(row_logits") {
+		return nil // as many rows as the evaluation has had, of whatever the model returns; or one sample of the batch (trl/trainer/utils.py)
 	}
 	place, wide := failedPlace(ctx)
 	q := &memory.Request{

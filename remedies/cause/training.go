@@ -181,6 +181,9 @@ var training = []hypothesis{
 		excludes: []clue{
 			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed && ofPrompts(in) == "" }),
 			failedIn("this phase builds no logits", "init", "optimizer", "weight_update", "checkpoint", "nccl"),
+			when("the request is less than a 200th of the card", func(in *Input) bool {
+				return in.training() && in.Requested != nil && in.Total != nil && *in.Requested < *in.Total/200
+			}),
 		},
 		figure: func(in *Input) (string, *int64) {
 			if in.host() {
