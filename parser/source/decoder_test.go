@@ -110,7 +110,9 @@ func TestDecodersReturnLines(t *testing.T) {
 		"a table of one column":    {"message\n" + strings.Repeat("\"a \"\"b\"\"\"\n", 6), "message\n" + strings.Repeat("a \"b\"\n", 6)},
 		"Python's string":          {`'a\n  "b"\nit\'s\nd\n'`, "\na\n  \"b\"\nit's\nd\n\n"},
 		"Python's list":            {`['INFO start', "  it's", 'a "b" \\', '', '\x41']`, "INFO start\n  it's\na \"b\" \\\n\nA\n"},
-		"a pretty list":            {"['INFO start\\n',\n '  a '\n 'b\\n',\n 'c']\n", "INFO start\n  a b\nc\n"},
+		"Python's list of ggml":    {`['a', 'llama_load: b']`, "a\nllama_load: b\n"},
+		"Python's list of a page":  {`['a', '', 'b']`, "a\n\nb\n"},
+		"a pretty list":            {"['INFO start\\n',\n '  a '\n 'b\\n',\n 'c']\n", "INFO start\n  a b\nc\n\n"},
 		"a pod":                    {"{\n  \"kind\": \"Pod\",\n  \"message\": \"a\\nb\\nc\\nd\\n\"\n}\n", filler + filler + "a\nb\nc\nd\n"},
 		"a pod in YAML":            {"  state:\n    terminated:\n      message: |\n        a\n          b\n\n        c\n      reason: Error\n", "  state:\n    terminated:\n      message: |\na\n  b\n\nc\n      reason: Error\n"},
 		"a task in YAML":           {"fatal: [n1]: FAILED!\n  stderr: \"a\\n  b\\nc\"\n  rc: 1\n", "fatal: [n1]: FAILED!\na\n  b\nc\n  rc: 1\n"},
@@ -169,6 +171,7 @@ func TestPlainLogsNeedNoDecoder(t *testing.T) {
 		"step,loss,message\n1,2,x\n", strings.Repeat("\rLoading:  12%|#2 | 3/24", 20), "a URL?x=3D\nand y=\n", "MESSAGE=a\nMESSAGE=b\n", "message: a\nmessage: b\nid: 7\n", strings.Repeat(strings.Repeat("x", 79)+"\n", 50), strings.Repeat("| worker 1 is ready and goes on with what it was told to do by others |\n", 30),
 		`{"input":"what went wrong?","output":"a\nb\nc\nd\ntorch.OutOfMemoryError: CUDA out of memory."}`,
 		`{"logs":"a\nb\nc\nd\ne","prompt":"what went wrong?"}`, "{\n  \"stderr\": \"a\\nb\\nc\\nd\\ne\",\n  \"run_status\": \"Finished\"\n}\n", "{\n  \"question\": \"why?\",\n  \"output\": \"a\\nb\\nc\\nd\\ne\"\n}\n", `{"text":"a\nb\nc\nd\ne"}`, `["why is it killed?", "out of memory"]`,
+		"['--a', 'INFO']\n2026-03-01 start\n", "[\"--a\", \"INFO\"]\n[2026-03-01] start\n", "{\n  \"output\": \"a\\nb\\nc\\nd\\ne\"\n}\nstart\n",
 		`{"MESSAGE":"a","time":"x"}` + "\n", `{"log":"{\"__CURSOR\":\"x\",\"MESSAGE\":[27]}"}` + "\n", "__CURSOR, MESSAGE\n",
 	} {
 		assert.Nil(t, NewDecoder([]byte(log)), "%.60q", log)

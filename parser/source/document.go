@@ -3,6 +3,8 @@ package source
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 	"math"
 	"slices"
 	"strings"
@@ -30,8 +32,8 @@ var outputList = lazyre.New(`^\{[^\[\]]{0,400}"(?:logs|stdout|stderr|output)":\s
 // lineList finds a list of lines, one of which begins as only those of logs do.
 var lineList = lazyre.New(`^\[\s{0,40}(?s:".*)?"(?:\[?20\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d|\(\w+ pid=|\(?(?:DEBUG|INFO|WARNING|ERROR)\b|\[(?:DEBUG|INFO|WARNING|ERROR)\]|Traceback \(most|\+ \w|[IWEF]\d{4} \d\d:)`)
 
-// pythonList finds a list of lines as Python prints it, one of which has a time, a color, a level, a process or a bar.
-var pythonList = lazyre.New(`^\[\s{0,40}(?s:['"].*)(?:20\d\d-\d\d-\d\d|\d\d:\d\d:\d\d|\\x1b\[|\b(?:DEBUG|INFO|WARNING|ERROR)\b|\bpid[= ]\d|\[rank\d|Traceback \(most|%\|)`)
+// pythonList finds a list of lines as Python prints it, one of which has a time, a color, a level, a process or a bar, is of ggml, or is empty.
+var pythonList = lazyre.New(`^\[\s{0,40}(?s:['"].*)(?:20\d\d-\d\d-\d\d|\d\d:\d\d:\d\d|\\x1b\[|\b(?:DEBUG|INFO|WARNING|ERROR)\b|\bpid[= ]\d|\[rank\d|Traceback \(most|%\||['"](?:ggml|llama)_\w+: |', '', ')`)
 
 // insights finds the rows of a query's answer by CloudWatch Logs Insights.
 var insights = lazyre.New(`^\{\s{0,40}"results":\s{0,40}\[\s{0,40}\[\s{0,40}\{\s{0,40}"field":\s{0,40}"@`)
@@ -54,13 +56,16 @@ func documentDecoder(head []byte) Decoder {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }
 	switch {
-	case len(head) == 0:
+	case len(head) == 0, isFollowed(head):
 		return nil
 	case head[0] == '[':
 		switch {
 		case sampleKey().Match(head):
 		case (has("', ") || has("',\n")) && pythonList().Match(head):
-			return new(listReader)
+			var list listReader
+			if text := list.Append(nil, bytes.TrimSpace(head)); !list.over || text[len(text)-1] == '\n' {
+				return new(listReader)
+			}
 		case lineList().Match(head) && !has(`\n`):
 			return &documentReader{keys: []string{""}}
 		}
@@ -93,6 +98,20 @@ func documentDecoder(head []byte) Decoder {
 		return &documentReader{keys: outputKeys}
 	}
 	return nil
+}
+
+// isFollowed reports whether other text follows the values of JSON that a text begins with: that is a log which begins with such a value.
+func isFollowed(head []byte) bool {
+	var value json.RawMessage
+	d := json.NewDecoder(bytes.NewReader(head))
+	err := d.Decode(&value)
+	if err != nil || head[0] != '[' && head[0] != '{' {
+		return false
+	}
+	for err == nil {
+		err = d.Decode(&value)
+	}
+	return !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // documentReader keeps only the texts under some keys of a JSON document and decodes them, one line of the log per line. A log line that
@@ -242,18 +261,21 @@ func (d *documentReader) Close(dst []byte) []byte {
 type listReader struct {
 	unescaper
 	last byte // of the current line
+	over bool // the list has ended: what follows stays
 }
 
 func (d *listReader) Append(dst, src []byte) []byte {
 	for _, c := range src {
 		switch {
+		case d.over:
+			dst = append(dst, c)
 		case d.quote == 0 && (c == '\'' || c == '"'):
 			d.quote = c
 		case d.quote == 0 && (c == ',' || c == ']'):
 			if d.last != '\n' {
 				dst = append(dst, '\n')
 			}
-			d.last = 0
+			d.last, d.over = 0, c == ']'
 		case d.quote == 0:
 		case len(d.escape) == 0 && c == d.quote:
 			d.quote = 0
