@@ -118,6 +118,7 @@ func TestDecodersReturnLines(t *testing.T) {
 		"a task in YAML":           {"fatal: [n1]: FAILED!\n  stderr: \"a\\n  b\\nc\"\n  rc: 1\n", "fatal: [n1]: FAILED!\na\n  b\nc\n  rc: 1\n"},
 		"an issue":                 {`{"title":"x","body":"a\r\nb\r\nc\r\nd\r\n"}`, "{\ntitle\n:\nx\n,\nbody\n:\na\r\nb\r\nc\r\nd\r\n\n}"},
 		"a word processor's lines": {"a\vb\r\vc\v\vd\v", "a\nb\r\nc\n\nd\n"},
+		"tabs behind returns":      {"one\r\t50%|# |\r100%|##|\r\tthree\r\tfour\r\tfive\r\tsix\r\tseven\r\teight\r\tnine\r\n", "one\r\n50%|# |\r100%|##|\r\nthree\r\nfour\r\nfive\r\nsix\r\nseven\r\neight\r\nnine\r\n"},
 		"tabs of the AWS CLI":      {"step 1\tstep 2\tstep 3\tfour\tfive\tsix\t\tseven\teight\n", "step 1\nstep 2\nstep 3\nfour\nfive\nsix\n\nseven\neight\n"},
 		"a flowed mail's columns": {
 			strings.Repeat(strings.Repeat("a ", 37)+"\n  b\n"+strings.Repeat("a ", 38)+"\n  b\n"+strings.Repeat("a ", 39)+"\n  b\n", 3),

@@ -102,6 +102,9 @@ func separatorOf(head []byte) []byte {
 	for _, c := range []byte("\v\r\t") {
 		words, all, last := map[string]bool{}, 0, ""
 		for line := range bytes.SplitSeq(head, []byte{c}) {
+			if c == '\r' && bytes.HasPrefix(line, []byte{'\t'}) {
+				continue // the line before ended with the return, and a tab is between the messages
+			}
 			text := bytes.Map(func(r rune) rune {
 				if r > unicode.MaxASCII || !unicode.IsLetter(r) {
 					return -1
