@@ -62,13 +62,16 @@ func newDecoder(head []byte) Decoder {
 	if columns, between := csvColumns(head); columns != nil {
 		return &csvDecoder{columns: columns, between: between}
 	}
-	if d := rowDecoder(head); d != nil {
-		return d
-	}
-	if w := detectWrapping(head); w.width > 0 {
+	rows, w := rowDecoder(head), detectWrapping(head)
+	switch {
+	case rows == nil && w.width == 0:
+		return nil
+	case w.width == 0:
+		return rows
+	case rows == nil:
 		return &unwrapper{wrapping: w, starts: forms{}}
 	}
-	return nil
+	return &chain{first: &unwrapper{wrapping: w, starts: forms{}}, then: rows}
 }
 
 // chain decodes a log that was rewritten twice.

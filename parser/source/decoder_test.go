@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -97,7 +98,10 @@ func TestDecodersReturnLines(t *testing.T) {
 		"ends of lines that are shown": {"a$\n^Ib$\n$\nc^I$\nd$\ne$\n", "a\n\tb\n\nc\t\nd\ne\n"},
 		"signs of cat -v":              {strings.Repeat("^[[1ma M-bM-^BM-,M-CM-$ M-CM-C^[[0m M-x\n", 6), strings.Repeat("\x1b[1ma €ä M-CM-C\x1b[0m M-x\n", 6)},
 		"signs of cat -A":              {strings.Repeat("^IM-bM-^BM-,$\n", 6), strings.Repeat("\t€\n", 6)},
-		"signs of less":                {strings.Repeat("ESC[1m<E2><82><AC>ESC[0m <pad> <E2>\n", 6), strings.Repeat("\x1b[1m€\x1b[0m <pad> <E2>\n", 6)},
+		"signs in broken rows": {
+			strings.Repeat("^[[1mx"+strings.Repeat("ab ", 24)+"br\noken^[[0m\nloss\n", 3), strings.Repeat("\x1b[1mx"+strings.Repeat("ab ", 24)+"broken\x1b[0m\n"+filler+"loss\n", 3),
+		},
+		"signs of less": {strings.Repeat("ESC[1m<E2><82><AC>ESC[0m <pad> <E2>\n", 6), strings.Repeat("\x1b[1m€\x1b[0m <pad> <E2>\n", 6)},
 		"a page's table of lines": {
 			strings.Repeat("<tr><td class=\"n\">1</td><td>  a &lt;b&gt;&nbsp;<span>c</span></td></tr>\n", 6), strings.Repeat("1\t  a <b> c\n", 6),
 		},
@@ -300,7 +304,9 @@ func TestLinesOfOneFormAreJoined(t *testing.T) {
 	assert.Equal(t, []string{"start", settings, settings}, joined("start\n"+strings.Repeat(strings.Join(cutAt(settings, 200), "\n")+"\n", 2)))
 	settings = "1 INFO lr.py: 'train/step': 1, '" + strings.Repeat("x", 87) + "': 9.8e-06"
 	assert.Equal(t, []string{"start", settings, settings}, joined("start\n"+strings.Repeat(strings.Join(cutAt(settings, 120), "\n")+"\n", 2)))
-	short := []string{"start", strings.Repeat("a ", 38) + "something of it", "INFO b", strings.Repeat("c ", 39) + "torch.OutOfMemoryError: d", strings.Repeat("e ", 39) + "fRuntimeError: g", "end"}
+	frames := []string{strings.Repeat("a ", 55) + `a", line 175, in init`, strings.Repeat("b ", 60) + "GPU", "end"}
+	assert.Equal(t, frames, joined(strings.Join(append(cutAt(frames[0], 120), cutAt(frames[1], 120)...), "\n")+"\nend\n"), "the number of a line breaks, and a row ends with a blank")
+	short := []string{"start", strings.Repeat("a ", 38) + "something of it", "INFO b", strings.Repeat("g ", 39) + "h", "Fatal Python error: Aborted", strings.Repeat("c ", 39) + "torch.OutOfMemoryError: d", strings.Repeat("e ", 39) + "fRuntimeError: g", "end"}
 	var cut []string
 	for _, line := range short {
 		cut = append(cut, cutAt(line, 80)...)
@@ -318,6 +324,12 @@ func TestLinesOfOneFormAreJoined(t *testing.T) {
 		}
 		assert.Equal(t, lines, joined(strings.Join(kept, "\n")+"\n"), name)
 	}
+	few, mail := slices.Repeat([]string{"short"}, 22), strings.Repeat("> short\n", 22)
+	for i := range 12 {
+		few = append(few, fmt.Sprintf("line %d", i)+strings.Repeat(fmt.Sprintf(" %c%d", 'A'+i, i), 30))
+		mail += "> " + strings.Join(betweenWords(few[22+i], 76), "\n> ") + "\n"
+	}
+	assert.Equal(t, few, joined(mail), "a quoted mail, most lines of which are short")
 }
 
 // TestWholeLinesAreNotJoined: logs whose lines happen to end at one width.

@@ -206,9 +206,9 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 			full++
 			switch last, first := row[len(row)-1], next[0]; {
 			case bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') < 0: // a mail program leaves a word that is too long
-			case ascii.IsLower(last) && ascii.IsLower(first):
+			case ascii.IsLower(last) && ascii.IsLower(first) || isSurelyBroken(row, next):
 				words++
-			case isBroken(row, next) || first == ' ' && len(next) > 1 && next[1] != ' ':
+			case isBroken(row, next) || first == ' ' && len(next) > 1 && next[1] != ' ' || last == ' ' && row[len(row)-2] != ' ':
 				blanks++
 			}
 			if isBroken(row, next) && hasWords(row) {
@@ -325,8 +325,8 @@ func (w wrapping) flows(rows [][]byte) bool {
 			lowercase[start] = true
 		}
 	}
-	if w.left == "> " && min(len(ends), len(starts)) > minBroken && full*2 >= len(rows) {
-		return true // mail programs break what they quote, be it lines of one form
+	if forms := min(len(ends), len(starts)); w.left == "> " && (forms > minBroken && full*2 >= len(rows) || forms >= manyBroken && full*4 >= len(rows)) {
+		return true // mail programs break what they quote, be it lines of one form, or a few of a log that begins with short ones
 	}
 	return len(ends) >= minBroken && (len(lowercase) >= minFlowed && (full*10 >= len(rows) || unfinished > 0) ||
 		max(len(starts), unfinished) >= 2*minFlowed && full*3 >= len(rows))
@@ -381,7 +381,7 @@ func isSurelyBroken(row, next []byte) bool {
 	return sureBreak().Match(slices.Concat(row[max(0, len(row)-most):], []byte{'\n'}, next[:min(len(next), most)]))
 }
 
-var sureBreak = lazyre.New(`^\s*File\n"|",\nline \d|", line\n\d+, in|", line \d+,\nin |\bout(?:\nof | of\n)memory\b|\b[Tt]ried(?:\nto | to\n)allocate|\bto allocate\n\d|` +
+var sureBreak = lazyre.New(`^\s*File\n"|",\nline \d|", line\n\d+, in|", line \d+,\nin |", line \d+\n\d+, in |\bout(?:\nof | of\n)memory\b|\b[Tt]ried(?:\nto | to\n)allocate|\bto allocate\n\d|` +
 	`\d\n(?:[KMGT](?:i?B)?|bytes)\b|;\n\d+\.\d+ [KMG]iB |%\|[█▏▎▍▌▋▊▉#]*\n\| \d|\.\d+: [IWEF]\n\w|: (?:INFO|WARNING|ERROR):\n\w+\.[\w.]+: |['"]:\n[\w'"\[{-]|\w [=!<>]=\n\w|\bE\n[\w.]*(?:Error|Exception)\b`)
 
 // breaksWord reports whether a full row ends inside a word. Where rows end between words, only a box breaks one: that is longer than a
@@ -391,7 +391,7 @@ func (w wrapping) breaksWord(row []byte) bool {
 }
 
 // lineStart matches the beginning of a new line, as opposed to the rest of the one before.
-var lineStart = lazyre.New(`^(?:\x1b\[[\d;]*m)*(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\([\w:.-]+(?:\[[^\]]*\])?(?: rank=\d+)? pid=\d+|\(raylet\b[^()]*\)|\[\d\d:\d\d:\d\d|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]+:|(?:srun|slurmstepd): |/\S+(?:: line \d+: |\.py:\d+:(?: |$))|CUDA Error: |Exception occurred while running |Unhandled error \(suppress|[\w.]+(?:Error|Exception|Interrupt)\b|\s*$)`)
+var lineStart = lazyre.New(`^(?:\x1b\[[\d;]*m)*(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\([\w:.-]+(?:\[[^\]]*\])?(?: rank=\d+)? pid=\d+|\(raylet\b[^()]*\)|\[\d\d:\d\d:\d\d|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]+:|(?:srun|slurmstepd): |/\S+(?:: line \d+: |\.py:\d+:(?: |$))|CUDA Error: |Exception occurred while running |Unhandled error \(suppress|Fatal Python error: |[\w.]+(?:Error|Exception|Interrupt)\b|\s*$)`)
 
 // isLabel matches a row that is nothing but the label of a process, with the stamp behind it.
 var isLabel = lazyre.New(`^(?:\x1b\[[\d;]*m)*\([^()]* pid=[^()]*\)(?:\x1b\[[\d;]*m)*(?: [A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+:\d+\])?(?: \[(?:[Rr]ank |20\d\d-)[^\[\]]*\])*\s*$`)
