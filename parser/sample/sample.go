@@ -137,6 +137,7 @@ type Tracker struct {
 	opener string // of a quotation
 	stamp  string // of the collector that stamps each line
 	turn   bool   // an input of a dialogue
+	tagged bool   // a tag opened it, and the next one ends it: what stands between may hold marks of a template
 }
 
 // Turn reports whether the sample is an input of a dialogue: only its answer shows that what it holds is text.
@@ -182,10 +183,12 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 	switch {
 	case mark == 0 && *t == Tracker{} && bytes.HasPrefix(body, []byte(response)):
 		return Outside
+	case mark >= 0 && t.tagged && !isTag(body[mark:]) && !t.Over(at.Line, at.Offset, longEnds):
+		return Marked
 	case mark >= 0:
 		*t = Tracker{}
 		if opens {
-			*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h)}
+			*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), tagged: isTag(body[mark:])}
 		}
 		return Marked
 	case opener != "" && (*t == Tracker{} || t.Quotes()):
@@ -201,6 +204,9 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 	}
 	return Inside
 }
+
+// isTag reports whether a mark is one of verl's tags, which are in lower case.
+func isTag(mark []byte) bool { return len(mark) > 1 && mark[0] == '[' && ascii.IsLower(mark[1]) }
 
 // takeTurn follows the heading of a turn, which ends no other sample.
 func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header) (place Place) {

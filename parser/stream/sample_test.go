@@ -87,6 +87,7 @@ func TestAFailureInASampleIsText(t *testing.T) {
 		"Llama 3":                      "<|start_header_id|>user<|end_header_id|>\n\nWhat is this?\n@<|eot_id|>\n",
 		"Mistral":                      "<s>[INST] What is this?\n@[/INST] The card is full.</s>\n",
 		"verl's prompt":                "[prompt] What is this?\n@[response] The card is full.\n[ground_truth] full\n[score] 1.0\n",
+		"a template in verl's prompt":  "[prompt] What is this?\n<|im_start|>user\nhello<|im_end|>\n@[response] The card is full.\n[score] 1.0\n",
 		"verl's response":              "[prompt] What is this?\n[response] You get\n@[ground_truth] full\n[score] 1.0\n",
 		"LLaMA-Factory's inputs":       "inputs:\n<|im_start|>user\nWhat is this?\n@<|im_end|>\n<|im_start|>assistant\nThe card is full.<|im_end|>\nlabel_ids:\n[-100, 2]\n",
 		"a sample that goes on":        "<|im_start|>user\nWhat is this?\n@<|im_end|>\n<|im_start|>assistant\n@ is your error<|endoftext|>\n",
