@@ -111,6 +111,7 @@ func TestDecodersReturnLines(t *testing.T) {
 			strings.Repeat("EVENTS\t1772355600001\t  a\tb\t1772355600000\nEVENTS\t37123456789012345678\t1772355600001\ttrain/x\tc\t1772355600000\n", 3), strings.Repeat("1772355600000   a\tb\n1772355600000 c\n", 3),
 		},
 		"strings of JSON":          {strings.Repeat("\"a \\\"b\\\" C:\\\\new\\n\"\n", 6), strings.Repeat("a \"b\" C:\\new\n", 6)},
+		"long strings of JSON":     {strings.Repeat("\""+strings.Repeat("a", 2000)+"\"\n", 5), strings.Repeat(strings.Repeat("a", 2000)+"\n", 5)},
 		"a table of one column":    {"message\n" + strings.Repeat("\"a \"\"b\"\"\"\n", 6), "message\n" + strings.Repeat("a \"b\"\n", 6)},
 		"Python's string":          {`'a\n  "b"\nit\'s\nd\n'`, "\na\n  \"b\"\nit's\nd\n\n"},
 		"Python's list":            {`['INFO start', "  it's", 'a "b" \\', '', '\x41']`, "INFO start\n  it's\na \"b\" \\\n\nA\n"},
@@ -123,6 +124,7 @@ func TestDecodersReturnLines(t *testing.T) {
 		"an issue":                 {`{"title":"x","body":"a\r\nb\r\nc\r\nd\r\n"}`, "{\ntitle\n:\nx\n,\nbody\n:\na\r\nb\r\nc\r\nd\r\n\n}"},
 		"a word processor's lines": {"a\vb\r\vc\v\vd\v", "a\nb\r\nc\n\nd\n"},
 		"tabs behind returns":      {"one\r\t50%|# |\r100%|##|\r\tthree\r\tfour\r\tfive\r\tsix\r\tseven\r\teight\r\tnine\r\n", "one\r\n50%|# |\r100%|##|\r\nthree\r\nfour\r\nfive\r\nsix\r\nseven\r\neight\r\nnine\r\n"},
+		"tabs between few lines":   {"step 1\t(raylet) a\t(raylet) b\t\t2026-03-01 c\n", "step 1\n(raylet) a\n(raylet) b\n\n2026-03-01 c\n"},
 		"tabs of the AWS CLI":      {"step 1\tstep 2\tstep 3\tfour\tfive\tsix\t\tseven\teight\n", "step 1\nstep 2\nstep 3\nfour\nfive\nsix\n\nseven\neight\n"},
 		"a flowed mail's columns": {
 			strings.Repeat(strings.Repeat("a ", 37)+"\n  b\n"+strings.Repeat("a ", 38)+"\n  b\n"+strings.Repeat("a ", 39)+"\n  b\n", 3),
@@ -143,6 +145,10 @@ func TestDecodersReturnLines(t *testing.T) {
 		"newest first": {
 			"Lines:\n[2026-03-01 09:00:06] g\n[2026-03-01 09:00:05,2] f\n[2026-03-01 09:00:05,12] e\nmore of e\n[2026-03-01 09:00:04] d\n[2026-03-01 09:00:04] c\n[2026-03-01 09:00:03] b\n[2026-03-01 09:00:02] a\n[2026-03-01 09:00:01] start",
 			"[2026-03-01 09:00:01] start\n[2026-03-01 09:00:02] a\n[2026-03-01 09:00:03] b\n[2026-03-01 09:00:04] c\n[2026-03-01 09:00:04] d\n[2026-03-01 09:00:05,12] e\nmore of e\n[2026-03-01 09:00:05,2] f\n[2026-03-01 09:00:06] g\nLines:\n",
+		},
+		"the newest of few lines first": {
+			"2026-03-01 09:00:05 e\n2026-03-01 09:00:04 d\n2026-03-01 09:00:03 c\n2026-03-01 09:00:02 b\n2026-03-01 09:00:01 a\n",
+			"2026-03-01 09:00:01 a\n2026-03-01 09:00:02 b\n2026-03-01 09:00:03 c\n2026-03-01 09:00:04 d\n2026-03-01 09:00:05 e\n",
 		},
 		"the newest record first": {
 			"time,message\n" + "1772355607000,h\n1772355606000,g\n1772355605000,f\n1772355604000,e\n1772355603000,d\n1772355602000,c\n1772355601000,b\n",

@@ -22,15 +22,20 @@ func timeOf(row []byte) []byte {
 	return append(m[1], m[2]...)
 }
 
-// minBackward is how many times that are earlier than the one before show that a log has its newest line first.
-const minBackward = 6
+// minBackward is how many times that are earlier than the one before show that a log has its newest line first, fewBackward the same where
+// each line is earlier.
+const (
+	minBackward = 6
+	fewBackward = 4
+)
 
 // isNewestFirst reports whether the times of a text run backward, as web pages of collectors show and export a log. A clock that is set back
 // does so once.
 func isNewestFirst(text []byte) bool {
 	var last []byte
-	backward := 0
+	backward, rows := 0, 0
 	for row := range bytes.Lines(text) {
+		rows++
 		at := timeOf(row)
 		if at == nil {
 			continue
@@ -44,7 +49,7 @@ func isNewestFirst(text []byte) bool {
 		}
 		last = at
 	}
-	return backward >= minBackward
+	return backward >= minBackward || backward >= fewBackward && backward == rows-1
 }
 
 // maxReversed bounds a log that is turned around. It must be read to its end first.

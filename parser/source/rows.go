@@ -27,7 +27,7 @@ func rowDecoder(head []byte) Decoder {
 	if blank, ok := areNumbered(rows); ok {
 		return &rowReader{decode: (&numberedRows{blank: blank}).row}
 	}
-	if len(rows) < minRows {
+	if len(rows) < minRows && (len(rows) < fewRows || len(head) < sniffLen) {
 		return nil
 	}
 	shown := slices.ContainsFunc(shownSigns, func(sign string) bool { return bytes.Contains(head, []byte(sign)) }) && shownSign().Match(head)
@@ -57,8 +57,11 @@ func rowDecoder(head []byte) Decoder {
 	return nil
 }
 
-// minRows is how many rows show that all were changed alike.
-const minRows = 6
+// minRows is how many rows show that all were changed alike, fewRows the same where the beginning of a log has no more.
+const (
+	minRows = 6
+	fewRows = 3
+)
 
 // lineNumber begins a line with its number and a sign behind it, as grep -n, nl -s and scripts print them. A line beside a match has a hyphen.
 var lineNumber = lazyre.New(`^[ \t]{0,8}(\d{1,7})[:-]`)

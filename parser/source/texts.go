@@ -93,17 +93,20 @@ const minRewritten = 8
 
 // separatorOf is what ends the lines of a log that has no newlines: a carriage return, a line break of a word processor, or the tab that the
 // AWS CLI prints between messages. The states of a progress bar follow each other with the same words, and count as one line; messages between
-// tabs may differ only in their numbers.
+// tabs may differ only in their numbers, and where they begin as lines do, few are enough.
 func separatorOf(head []byte) []byte {
 	head = bytes.TrimRight(head, "\n")
 	if bytes.IndexByte(head, '\n') >= 0 {
 		return nil
 	}
 	for _, c := range []byte("\v\r\t") {
-		words, all, last := map[string]bool{}, 0, ""
+		words, all, starts, last := map[string]bool{}, 0, 0, ""
 		for line := range bytes.SplitSeq(head, []byte{c}) {
 			if c == '\r' && bytes.HasPrefix(line, []byte{'\t'}) {
 				continue // the line before ended with the return, and a tab is between the messages
+			}
+			if len(bytes.TrimSpace(line)) > 0 && lineStart().Match(line) {
+				starts++
 			}
 			text := bytes.Map(func(r rune) rune {
 				if r > unicode.MaxASCII || !unicode.IsLetter(r) {
@@ -120,7 +123,7 @@ func separatorOf(head []byte) []byte {
 				all++
 			}
 		}
-		if c == '\v' && all > minBroken || len(words) >= minRewritten && len(words)*3 > all {
+		if c == '\v' && all > minBroken || c == '\t' && starts > minBroken || len(words) >= minRewritten && len(words)*3 > all {
 			return []byte{c}
 		}
 	}
