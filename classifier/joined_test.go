@@ -84,6 +84,9 @@ func TestLaterLinesCompleteAFailure(t *testing.T) {
 		},
 		"a traceback whose beginning was cut": {backward + class, "backward", "", -1, -1, 5},
 		"a traceback whose end was cut":       {"ERROR " + oom + "\n" + head + backward, "backward", "", -1, -1, 1},
+		"a message that a container's runtime split": {
+			label("2026-03-01T09:00:00Z stderr F app-1  | ", head+backward) + "2026-03-01T09:00:00Z stderr P app-1  | " + class[:40] + "\n2026-03-01T09:00:00Z stderr F " + class[40:], "backward", "", -1, -1, 7,
+		},
 		"a second traceback through the driver": {
 			"(Actor pid=31, ip=10.0.0.3) step failed: " + oom + "\n" + head + "  File \"/w/driver.py\", line 4, in loop\n    ray.get(refs)\n" +
 				"ray.exceptions.RayTaskError(OutOfMemoryError): ray::Actor.run() (pid=31, ip=10.0.0.3)\n" + optimizer + class,

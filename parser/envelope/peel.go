@@ -290,7 +290,8 @@ func (p *peeler) peekRank(b []byte) {
 }
 
 // inherit completes the header of a later segment of a line by what the first one said about the writer. Where both
-// carry a label of one kind, the segment's own begins another writer, and so ends what is inherited.
+// carry a label of one kind, the segment's own begins another writer, and so ends what is inherited. The runtime's label stands before all
+// labels of a line that it split.
 func inherit(h, outer Header) Header {
 	if h.Clock == "" || outer.hasDate() && !h.hasDate() {
 		h.Time, h.Clock = outer.Time, outer.Clock
@@ -301,7 +302,7 @@ func inherit(h, outer Header) Header {
 	}
 	labels := strings.Split(outer.Stream, labelSep)
 	for i, l := range labels {
-		if h.Stream != "" && l[0] == h.Stream[0] {
+		if h.Stream != "" && l[0] == h.Stream[0] && !outer.Partial {
 			labels = labels[:i]
 			break
 		}

@@ -87,8 +87,9 @@ func (r *messageReader) join(body []byte, h *envelope.Header) (w *writer, whole 
 		w.pending = append(w.pending, body...)
 	}
 	if ok = !h.Partial; ok {
+		h.Partial = true
 		whole, *h = r.peeler.PeelInherit(w.pending, *h)
-		w.pending = nil
+		w.pending, h.Partial = nil, false
 	}
 	r.weigh(w)
 	return r.writer(h), whole, ok
