@@ -14,6 +14,7 @@ const (
 	kubeLimits   = "kubernetes.limits"
 	kubeRequests = "kubernetes.requests"
 	kernelVictim = "kernel.constraint" // the process that the kernel is about to kill
+	cppBackward  = "torch.cpp_backward"
 )
 
 // dedupe copies the events of one input, drops duplicates and adds details to the evidence that they belong to.
@@ -114,8 +115,11 @@ func mergeDuplicate(out []*event, e *event) bool {
 // else the nearest after it.
 func ownerOf(events []*event, d *event) *event {
 	reach := nearLines
-	if d.Kind == parser.OOMKill {
+	switch {
+	case d.Kind == parser.OOMKill:
 		reach = reportLines
+	case d.Pattern == cppBackward:
+		reach = abortLines // a frame of a stack
 	}
 	var best *event
 	for _, e := range events {

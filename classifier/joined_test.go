@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -86,6 +87,10 @@ func TestLaterLinesCompleteAFailure(t *testing.T) {
 		"a traceback whose end was cut":       {"ERROR " + oom + "\n" + head + backward, "backward", "", -1, -1, 1},
 		"a message that a container's runtime split": {
 			label("2026-03-01T09:00:00Z stderr F app-1  | ", head+backward) + "2026-03-01T09:00:00Z stderr P app-1  | " + class[:40] + "\n2026-03-01T09:00:00Z stderr F " + class[40:], "backward", "", -1, -1, 7,
+		},
+		"a frame of a C++ stack": {
+			"terminate called after throwing an instance of 'c10::OutOfMemoryError'\n  what():  " + oom + "\n" + strings.Repeat("frame #9: at::native::f() + 0x1 (0x7f in /l.so)\n", 30) +
+				"frame #40: torch::autograd::Engine::thread_main(x) + 0x1 (0x7f in /l.so)\n", "backward", "", -1, -1, 1,
 		},
 		"a second traceback through the driver": {
 			"(Actor pid=31, ip=10.0.0.3) step failed: " + oom + "\n" + head + "  File \"/w/driver.py\", line 4, in loop\n    ray.get(refs)\n" +

@@ -18,7 +18,7 @@ func TestPatternsNameProgramsOfTheRegistry(t *testing.T) {
 
 func TestMessagesThatTheClassifierNamesExist(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{rayAdvice, rayDeadActor, kubeMemory, kubeLimits, kubeRequests, kernelVictim, daskMemory} {
+	for _, name := range []string{rayAdvice, rayDeadActor, kubeMemory, kubeLimits, kubeRequests, kernelVictim, cppBackward, daskMemory} {
 		assert.NotNil(t, messages.ByName(name), name)
 	}
 }

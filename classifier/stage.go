@@ -34,7 +34,7 @@ func (c *conclusion) phase() phase.Verdict {
 func (c *conclusion) byReport() (phase.Verdict, bool) {
 	for _, e := range c.evidence {
 		for _, x := range append([]*event{e}, e.details...) {
-			if x.Phase != "" && sameWriter(x, c.root) && x.At.Line-e.At.Line <= nearLines {
+			if x.Phase != "" && sameWriter(x, c.root) && (x.At.Line-e.At.Line <= nearLines || x.Pattern == cppBackward) {
 				return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only " + phase.ByID(x.Phase).Name + " prints the message beside it: " + clean(x.Text, 100)}, true
 			}
 		}
