@@ -312,7 +312,10 @@ func TestLinesOfOneFormAreJoined(t *testing.T) {
 	assert.Equal(t, []string{"start", settings, settings}, joined("start\n"+strings.Repeat(strings.Join(cutAt(settings, 120), "\n")+"\n", 2)))
 	frames := []string{strings.Repeat("a ", 55) + `a", line 175, in init`, strings.Repeat("b ", 60) + "GPU", "end"}
 	assert.Equal(t, frames, joined(strings.Join(append(cutAt(frames[0], 120), cutAt(frames[1], 120)...), "\n")+"\nend\n"), "the number of a line breaks, and a row ends with a blank")
-	short := []string{"start", strings.Repeat("a ", 38) + "something of it", "INFO b", strings.Repeat("g ", 39) + "h", "Fatal Python error: Aborted", strings.Repeat("c ", 39) + "torch.OutOfMemoryError: d", strings.Repeat("e ", 39) + "fRuntimeError: g", "end"}
+	short := []string{
+		"start", strings.Repeat("a ", 38) + "something of it", "INFO b", strings.Repeat("g ", 39) + "h", "Fatal Python error: Aborted", strings.Repeat("c ", 39) + "torch.OutOfMemoryError: d", strings.Repeat("e ", 39) + "fRuntimeError: g", strings.Repeat("i ", 37) + "jtorch.OutOfMemoryError: k",
+		strings.Repeat("l", 46) + " ERROR 07-02 10:14:06 [core.py:5] Traceback (most recent call last):", "end",
+	}
 	var cut []string
 	for _, line := range short {
 		cut = append(cut, cutAt(line, 80)...)

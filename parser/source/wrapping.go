@@ -345,7 +345,7 @@ func (w wrapping) continues(row, next []byte) bool {
 		return false // that of another process
 	case label && next[0] != '[' && !ascii.IsDigit(next[0]):
 		return true
-	case !w.atSpaces && n == w.width && isInClass(row, next):
+	case !w.atSpaces && (n == w.width && isInClass(row, next) || n >= w.width-1 && isStamp().Match(row)):
 		return true
 	case lineStart().Match(next) && !label && !isOpen().Match(row):
 		return false
@@ -369,7 +369,7 @@ func isInClass(row, next []byte) bool {
 }
 
 var (
-	restOfClass     = lazyre.New(`^[a-z][\w.]*(?:Error|Exception|Interrupt)\b`)
+	restOfClass     = lazyre.New(`^(?:[a-z]|\.\w)[\w.]*(?:Error|Exception|Interrupt)\b`)
 	exceptionModule = lazyre.New(`^(?:torch|ray|jaxlib|numpy|cupy|concurrent|subprocess|multiprocessing|asyncio|tensorflow)\.`)
 )
 
@@ -395,6 +395,9 @@ var lineStart = lazyre.New(`^(?:\x1b\[[\d;]*m)*(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d
 
 // isLabel matches a row that is nothing but the label of a process, with the stamp behind it.
 var isLabel = lazyre.New(`^(?:\x1b\[[\d;]*m)*\([^()]* pid=[^()]*\)(?:\x1b\[[\d;]*m)*(?: [A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+:\d+\])?(?: \[(?:[Rr]ank |20\d\d-)[^\[\]]*\])*\s*$`)
+
+// isStamp matches a row that ends with the stamp of vLLM's logger, behind which the message stands.
+var isStamp = lazyre.New(`\b(?:DEBUG|INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+:\d+\] ?$`)
 
 // isOpen matches a row that continues even if the next one looks like the beginning of a line: it ends in a word that a time or a place
 // follows, or it is a row of a table without its right edge.
