@@ -28,6 +28,7 @@ var fields = map[string]field{
 	"odd":      {first: blank, call: takeOdd},
 	"fill":     {first: blank, call: takeFill},
 	"context":  {first: anyByte, call: beginsText},
+	"linenr":   {first: digit, least: 1, call: takeLineNumber},
 	"pad":      {first: blank, least: 1, call: takePad},
 	"left":     {class: blank, most: 4},
 	"right":    {first: blank | digit, least: 1, call: takeRight},
@@ -181,6 +182,12 @@ func takeOdd(m *matcher, _ int) bool {
 		m.lit(" ")
 	}
 	return true
+}
+
+// takeLineNumber takes the number of a line, which is not 0: that is the label of a task.
+func takeLineNumber(m *matcher, _ int) bool {
+	n, ok := m.number(1, 9)
+	return ok && n > 0
 }
 
 // beginsText reports whether a line of text follows the hyphen behind a file's name. A number is that of a line, unless it begins a time.

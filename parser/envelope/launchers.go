@@ -303,7 +303,7 @@ var launchers = []format{
 	},
 	{
 		name: "grep", writer: "grep over several logs, with -n, -A or neither; tail and scripts put a blank behind the colon",
-		template: `{logfile}{:{digits}:|-{context}|-{digits}-|:{odd}}`, label: "f{name}",
+		template: `{logfile}{:{linenr}:|-{context}|-{digits}-|:{odd}}`, label: "f{name}",
 		match: []sample{
 			{`logs/slurm-1.err:123:  text`, `  text`, `stream=flogs/slurm-1.err`},
 			{`a.log-7-text`, `text`, `stream=fa.log`},
@@ -311,6 +311,7 @@ var launchers = []format{
 			{`a.log-2026-05-24 19:00:01 text`, `text`, `local=2026-05-24T19:00:01; stream=fa.log`},
 			{`train.log:  File "x"`, `  File "x"`, `stream=ftrain.log`},
 			{`train.log: text`, `text`, `stream=ftrain.log`},
+			{`train.log:0: text`, `text`, `task=0; stream=ftrain.log|t0`},
 		},
 		noMatch: []string{`a.log-7:text`},
 	},
