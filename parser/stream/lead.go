@@ -103,9 +103,9 @@ func (l *lead) settle() bool {
 	return l.known && l.mayCome()
 }
 
-// taskLead is a lead that ends with the label of srun -l, behind a sign, a color, a tab or a time. A word before a number says what it counts,
+// taskLead is a lead that ends with the label of srun -l, behind a sign, a color, a tab, blanks or a time. A word before a number says what it counts,
 // and what follows digits and a colon is part of a time.
-var taskLead = lazyre.New(`^((?s:.*?)(?:\x1b\[[\d;]*m|[^\w: ]|\D:|: |\dZ? )) *(?:0|[1-9]\d{0,4}): $`)
+var taskLead = lazyre.New(`^((?s:.*?)(?:\x1b\[[\d;]*m|[^\w: ]|\D:|: |\dZ? )|^ {5,}) *(?:0|[1-9]\d{0,4}): $`)
 
 // keepTask shortens a lead that ends with the label of srun -l, which tells the task of a line. Numbers of lines look the same, but they
 // begin with 1 and grow from line to line.

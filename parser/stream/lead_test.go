@@ -36,6 +36,7 @@ func TestALeadIsWhatKnownPrefixesStandBehind(t *testing.T) {
 		"a record":                {func(int) string { return `{"text": "` }, ""},
 		"another one on each":     {func(i int) string { return []string{"abc ", "def ", "ghi "}[i%3] }, ""},
 		"the label of a task":     {func(i int) string { return fmt.Sprintf("train | %d: ", i%4) }, "train |"},
+		"tasks behind blanks":     {func(i int) string { return fmt.Sprintf("       %d: ", i%4) }, "       "},
 		"tasks behind a time":     {func(i int) string { return fmt.Sprintf("09:00:%02d %d: ", i, 5-i%2) }, "09:00:07 "},
 		"the number of a line":    {func(i int) string { return fmt.Sprintf("train | %d: ", i+1) }, "train | 8: "},
 		"the number of a node":    {func(i int) string { return fmt.Sprintf("vm %d: ", i%2) }, "vm 1: "},
