@@ -124,6 +124,7 @@ func TestDecodersReturnLines(t *testing.T) {
 		"an issue":                 {`{"title":"x","body":"a\r\nb\r\nc\r\nd\r\n"}`, "{\ntitle\n:\nx\n,\nbody\n:\na\r\nb\r\nc\r\nd\r\n\n}"},
 		"a word processor's lines": {"a\vb\r\vc\v\vd\v", "a\nb\r\nc\n\nd\n"},
 		"tabs behind returns":      {"one\r\t50%|# |\r100%|##|\r\tthree\r\tfour\r\tfive\r\tsix\r\tseven\r\teight\r\tnine\r\n", "one\r\n50%|# |\r100%|##|\r\nthree\r\nfour\r\nfive\r\nsix\r\nseven\r\neight\r\nnine\r\n"},
+		"returns before tabs":      {"one\rtwo\r\tthree: 3\r\tfour\r\tfive\r\tsix\rseven\reight\rnine\r", "one\ntwo\n\tthree: 3\n\tfour\n\tfive\n\tsix\nseven\neight\nnine\n"},
 		"tabs between few lines":   {"step 1\t(raylet) a\t(raylet) b\t\t2026-03-01 c\n", "step 1\n(raylet) a\n(raylet) b\n\n2026-03-01 c\n"},
 		"tabs of the AWS CLI":      {"step 1\tstep 2\tstep 3\tfour\tfive\tsix\t\tseven\teight\n", "step 1\nstep 2\nstep 3\nfour\nfive\nsix\n\nseven\neight\n"},
 		"a flowed mail's columns": {

@@ -100,10 +100,10 @@ func separatorOf(head []byte) []byte {
 		return nil
 	}
 	for _, c := range []byte("\v\r\t") {
-		words, all, starts, last := map[string]bool{}, 0, 0, ""
+		words, all, starts, tabs, last := map[string]bool{}, 0, 0, 0, ""
 		for line := range bytes.SplitSeq(head, []byte{c}) {
 			if c == '\r' && bytes.HasPrefix(line, []byte{'\t'}) {
-				continue // the line before ended with the return, and a tab is between the messages
+				tabs++ // the line before may have ended with the return, and a tab be between the messages
 			}
 			if len(bytes.TrimSpace(line)) > 0 && lineStart().Match(line) {
 				starts++
@@ -122,6 +122,9 @@ func separatorOf(head []byte) []byte {
 				words[last] = true
 				all++
 			}
+		}
+		if tabs*3 > all*2 {
+			continue
 		}
 		if c == '\v' && all > minBroken || c == '\t' && starts > minBroken || len(words) >= minRewritten && len(words)*3 > all {
 			return []byte{c}
