@@ -167,7 +167,7 @@ func (j *job) traceOf(e *event) *traceback.Trace {
 	t, known := j.index.traces[e]
 	if !known {
 		for _, x := range j.index.tracedBy[writerOf(e)] {
-			if x.Kind == e.Kind && x.Role == e.Role && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= reprintLines || renamed(e, x) {
+			if x.Kind == e.Kind && x.Role == e.Role && x.At.Line > e.At.Line && x.At.Behind(e.At) <= reprintLines || renamed(e, x) {
 				t = x.Trace
 				break
 			}
@@ -269,7 +269,7 @@ func quotes(x, e *event) bool {
 // renamed reports whether x is CUDA's own name for an error of the driver, or of a library above it, that was printed before.
 func renamed(e, x *event) bool {
 	return e.Kind == parser.GPUDriverOOM && e.Trace == nil && x.Kind == parser.Exception && strings.Contains(x.Text, "CUDA error: ") &&
-		x.file == e.file && sameWriter(e, x) && x.At.Line > e.At.Line && x.At.Line-e.At.Line <= abortLines
+		x.file == e.file && sameWriter(e, x) && x.At.Line > e.At.Line && x.At.Behind(e.At) <= abortLines
 }
 
 // stampNoise is how far out of order the time stamps of one storm in one log may be without meaning anything: loggers stamp a

@@ -219,7 +219,7 @@ var toHost = lazyre.New(`\.to\((?:device=)?(?:self\.)?(?:offload_device|"cpu"|'c
 func (c *conclusion) adoptTrace() *event {
 	best, score := (*event)(nil), 0
 	for _, e := range c.job.index.traced {
-		if e.Attempt != c.root.Attempt || e.file == c.root.file && e.At.Line < c.root.At.Line-nearLines {
+		if e.Attempt != c.root.Attempt || e.file == c.root.file && c.root.At.Behind(e.At) > nearLines {
 			continue
 		}
 		if s := c.traceScore(e); s > score {
@@ -252,13 +252,13 @@ func (c *conclusion) traceScore(e *event) int {
 		return 4
 	case pid > 0 && e.Header.PID == pid && e.Kind != parser.Exception && !(e.file == root.file && c.progress(root, e)), renamed(root, e):
 		return 3 // a process that went on failed anew
-	case e.fields["class"] == "Fatal Python error" && sameWriter(root, e) && e.At.Line >= root.At.Line && e.At.Line-root.At.Line <= abortLines:
+	case e.fields["class"] == "Fatal Python error" && sameWriter(root, e) && e.At.Line >= root.At.Line && e.At.Behind(root.At) <= abortLines:
 		return 3 // the allocation failed in a library that aborts, and the interpreter shows where it was
-	case root.Kind == parser.NCCLOOM && e.Kind == parser.NCCLFailure && e.file == root.file && e.At.Line < root.At.Line && root.At.Line-e.At.Line <= reprintLines:
+	case root.Kind == parser.NCCLOOM && e.Kind == parser.NCCLFailure && e.file == root.file && e.At.Line < root.At.Line && root.At.Behind(e.At) <= reprintLines:
 		return 3 // PyTorch's error quotes what NCCL said last
 	case e.Role == parser.Evidence && e.Kind == root.Kind && e.file == root.file && (e.cluster == c.cluster || e.cluster == nil && !labelled(root, e)):
 		return 2
-	case e.Trace.EndLine == 0 && sameWriter(root, e) && e.At.Line >= root.At.Line && e.At.Line-root.At.Line <= reprintLines:
+	case e.Trace.EndLine == 0 && sameWriter(root, e) && e.At.Line >= root.At.Line && e.At.Behind(root.At) <= reprintLines:
 		return 1 // its end was cut off
 	case root.Kind == parser.OOMKill && e.Role == parser.Suspicion:
 		return 1

@@ -82,7 +82,7 @@ func requested(before []*event, d *event) bool {
 	}
 	for _, e := range slices.Backward(before) {
 		switch {
-		case d.At.Line-e.At.Line > maxResources:
+		case d.At.Behind(e.At) > maxResources:
 			return false
 		case e.Pattern == kubeRequests && e.Header.Stream == d.Header.Stream:
 			return true
@@ -126,7 +126,7 @@ func ownerOf(events []*event, d *event) *event {
 		if e.Role != parser.Evidence || e.Kind != d.Kind || e.Attempt != d.Attempt {
 			continue
 		}
-		dist := e.At.Line - d.At.Line
+		dist := e.At.Behind(d.At)
 		same := e.Header.Stream == d.Header.Stream
 		switch {
 		case d.Pattern == kernelVictim && e.fields["pid"] != "" && d.fields["pid"] != e.fields["pid"]:

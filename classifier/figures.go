@@ -18,7 +18,7 @@ func (c *conclusion) joined() parser.Fields {
 		if e == c.root {
 			continue
 		}
-		beside := e.Kind == c.root.Kind && out["requested"] == "" && (sameWriter(c.root, e) || c.isRest(e)) && e.At.Line-c.root.At.Line <= nearLines
+		beside := e.Kind == c.root.Kind && out["requested"] == "" && (sameWriter(c.root, e) || c.isRest(e)) && e.At.Behind(c.root.At) <= nearLines
 		if c.root.Kind == parser.OOMKill && e.Kind == parser.OOMKill || echo(c.root, e) || beside || reprint(c.root, e) {
 			complete(out, e.fields)
 		}
@@ -53,7 +53,7 @@ func (c *conclusion) isRest(e *event) bool {
 func reprint(a, b *event) bool {
 	f := b.figures
 	f.device = ""
-	return a.Kind == b.Kind && f.requested != "" && f == a.figures && sameWriter(a, b) && b.At.Line > a.At.Line && b.At.Line-a.At.Line <= nearLines
+	return a.Kind == b.Kind && f.requested != "" && f == a.figures && sameWriter(a, b) && b.At.Line > a.At.Line && b.At.Behind(a.At) <= nearLines
 }
 
 // readFigures reads the sizes among a failure's fields.

@@ -76,7 +76,7 @@ func (j *job) takeClasses() {
 		if e.Pattern != classAlone || proven[e.Attempt] || e.Trace == nil && strings.HasPrefix(e.fields["class"], "torch.") {
 			continue
 		}
-		if old := last[writerOf(e)]; old != nil && e.At.Line-old.At.Line <= chainLines {
+		if old := last[writerOf(e)]; old != nil && e.At.Behind(old.At) <= chainLines {
 			old.Kind, old.Role = parser.Exception, parser.Context
 		}
 		e.Kind, e.Role = parser.GPUOOM, parser.Evidence

@@ -83,6 +83,10 @@ func TestLaterLinesCompleteAFailure(t *testing.T) {
 		"a pid that a later line ties to a rank": {
 			"2025-06-01 10:00:00,123 [PID:4711] ERROR " + class + "2025-06-01 10:00:01,123 [PID:4711] [RANK:5] INFO shutting down\n", "unknown", "", 5, 4711, 1,
 		},
+		"frames of C++ behind rows that were joined to the message": {
+			"  what():  " + oom + "\n" + strings.Repeat("oomscan| \n", nearLines) + "frame #6: torch::autograd::generated::ConvolutionBackward0::apply(std::vector<at::Tensor>&&) + 0x20a (0x7f3c061e in /opt/lib/libtorch_cpu.so)\n",
+			"backward", "", -1, -1, 1,
+		},
 		"a traceback whose beginning was cut": {backward + class, "backward", "", -1, -1, 5},
 		"a traceback whose end was cut":       {"ERROR " + oom + "\n" + head + backward, "backward", "", -1, -1, 1},
 		"a message that a container's runtime split": {

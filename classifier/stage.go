@@ -34,7 +34,7 @@ func (c *conclusion) phase() phase.Verdict {
 func (c *conclusion) byReport() (phase.Verdict, bool) {
 	for _, e := range c.evidence {
 		for _, x := range append([]*event{e}, e.details...) {
-			if x.Phase != "" && sameWriter(x, c.root) && (x.At.Line-e.At.Line <= nearLines || x.Pattern == cppBackward) {
+			if x.Phase != "" && sameWriter(x, c.root) && (x.At.Behind(e.At) <= nearLines || x.Pattern == cppBackward) {
 				return phase.Verdict{Phase: x.Phase, Confidence: phase.High, Why: "only " + phase.ByID(x.Phase).Name + " prints the message beside it: " + clean(x.Text, 100)}, true
 			}
 		}
@@ -49,7 +49,7 @@ func (c *conclusion) byWords() (phase.Verdict, bool) {
 		return phase.Verdict{}, false
 	}
 	for _, x := range append([]*event{e}, c.evidence...) {
-		if x == e || sameWriter(x, e) && x.At.Line-e.At.Line <= nearLines && (echo(e, x) || quotes(x, e)) {
+		if x == e || sameWriter(x, e) && x.At.Behind(e.At) <= nearLines && (echo(e, x) || quotes(x, e)) {
 			if v, ok := phase.FromWords(x.Text); ok {
 				return v, true
 			}
@@ -62,7 +62,7 @@ func (c *conclusion) byWords() (phase.Verdict, bool) {
 func (c *conclusion) byEnd() (phase.Verdict, bool) {
 	e := c.root
 	for _, x := range c.job.index.byFile[e.file] {
-		behind := x.At.Line - e.At.Line
+		behind := x.At.Behind(e.At)
 		if behind > nearLines {
 			break
 		}

@@ -12,7 +12,11 @@ type Position struct {
 	Source string // the input's name as given; members of archives: job.tar.gz!node3/stderr.log
 	Line   int    // 1-based, counted by \n
 	Offset int64  // byte offset of the line's first byte
+	Passed int    // lines before it that hold nothing of the log itself: rows that were joined to a line before, oomscan's own lines
 }
+
+// Behind is how many lines of the log a place is behind another one of the same input, where a line that was broken into rows is one.
+func (p Position) Behind(q Position) int { return p.Line - p.Passed - q.Line + q.Passed }
 
 func (p Position) String() string { return p.Source + ":" + strconv.Itoa(p.Line) }
 

@@ -28,6 +28,7 @@ type line struct {
 	Phase   string            `json:"phase,omitempty"`
 	Line    int               `json:"line,omitempty"`
 	Offset  int64             `json:"offset,omitempty"`
+	Passed  int               `json:"passed,omitempty"`
 	From    *header           `json:"from,omitempty"` // omitted if it equals the previous observation's
 	Value   string            `json:"value,omitempty"`
 	Form    string            `json:"form,omitempty"`

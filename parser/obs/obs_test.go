@@ -153,7 +153,7 @@ func TestOddValuesSurviveARoundTrip(t *testing.T) {
 		Origin: &traceback.Origin{Actor: "W", Method: "m", PID: 1, IP: "::1", Repr: "r", Rank: -1},
 	}
 	want := []parser.Observation{
-		parser.Event{At: parser.Position{Source: "n\n\xfe", Line: 1 << 40, Offset: 1 << 50}, Header: h, Pattern: "p", Kind: parser.GPUOOM, Role: parser.Evidence, Fields: parser.Fields{"a": "\xff", "b": ""}, Text: "\ufdd0 \ufdd0ff \xc0", Trace: trace},
+		parser.Event{At: parser.Position{Source: "n\n\xfe", Line: 1 << 40, Offset: 1 << 50, Passed: 1 << 30}, Header: h, Pattern: "p", Kind: parser.GPUOOM, Role: parser.Evidence, Fields: parser.Fields{"a": "\xff", "b": ""}, Text: "\ufdd0 \ufdd0ff \xc0", Trace: trace},
 		parser.Event{At: parser.Position{Source: "n\n\xfe", Line: 2}, Header: h, Kind: parser.OOMKill, Role: parser.Detail, Phase: "init", Trace: cause},
 		parser.Setting{At: parser.Position{Source: "n\n\xfe", Line: 3}, Header: envelope.NewHeader(), Key: "k", Value: "v\xff", Form: "repr"},
 		parser.Marker{At: parser.Position{Source: "n\n\xfe", Line: 4}, Header: envelope.NewHeader(), Name: "step", Fields: parser.Fields{"step": "3"}, Text: "t"},

@@ -314,7 +314,7 @@ var (
 
 // observation decodes an observation and passes it on.
 func (d *decoder) observation(l *line) error {
-	at := parser.Position{Source: d.name, Line: d.number(l.Line), Offset: l.Offset}
+	at := parser.Position{Source: d.name, Line: d.number(l.Line), Offset: l.Offset, Passed: d.number(l.Passed)}
 	if l.Offset < 0 || l.Offset > maxNumber {
 		return fmt.Errorf("the number %d is out of range", l.Offset)
 	}

@@ -78,7 +78,7 @@ func NewLog(out io.Writer, name, in string) *Log {
 // Add writes an observation of this log. [Log.Close] returns errors of the writer.
 func (l *Log) Add(o parser.Observation) {
 	at := o.Place()
-	x := line{Line: max(0, at.Line), Offset: max(0, at.Offset)}
+	x := line{Line: max(0, at.Line), Offset: max(0, at.Offset), Passed: max(0, at.Passed)}
 	switch o := o.(type) {
 	case parser.Event:
 		x.Event, x.Kind, x.Role, x.Phase = l.name(o.Pattern), string(o.Kind), string(o.Role), l.texts.out(o.Phase, maxName)

@@ -54,6 +54,7 @@ type entry struct {
 	size        int
 	observation parser.Observation // nil: a line
 	line        int
+	passed      int
 	text        []byte
 	header      *envelope.Header // of the line's first segment, where text is a later one
 }
@@ -115,6 +116,7 @@ type deferred struct {
 	seq    uint64
 	marked uint64 // the marks of samples up to this one count for their writers
 	place  int64  // offset of the line that is being read
+	passed int    // lines of oomscan itself before it
 }
 
 func newDeferred() *deferred {
@@ -129,7 +131,7 @@ func newDeferred() *deferred {
 func (d *deferred) keepLine(f fate, line int, text []byte, header *envelope.Header) {
 	e := d.rings[kindOf(f)].push(len(text))
 	d.seq++
-	e.seq, e.place, e.line, e.header = d.seq, d.place, line, header
+	e.seq, e.place, e.passed, e.line, e.header = d.seq, d.place, d.passed, line, header
 	e.text = append(e.text, text...)
 }
 

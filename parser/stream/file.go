@@ -46,7 +46,7 @@ func ReadFile(name string, in io.ReaderAt, size int64, workers int, emit func(pa
 func (r *Reader) skipTo(in io.ReaderAt, size int64, workers int) {
 	from := r.base + int64(r.done)
 	to, inLine, ok := r.resumeAt(in, size-tailBytes)
-	if !ok || r.failed || r.printed.open() || r.cutter.holes || r.messages.indent > 0 || r.messages.lead.known || len(r.messages.cuts) > 0 || inLine && r.long == nil {
+	if !ok || r.failed || r.printed.open() || r.cutter.holes || r.messages.indent > 0 || r.messages.lead.known || r.messages.passed > 0 || len(r.messages.cuts) > 0 || inLine && r.long == nil {
 		return
 	}
 	before := make([]byte, behind) // what stands before a line may matter to it

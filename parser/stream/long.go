@@ -24,7 +24,7 @@ func (r *Reader) beginLong() {
 	if i := bytes.IndexByte(r.buf[at:end], '\r'); i >= 0 {
 		end = at + i + 1
 	}
-	r.deferred.place = r.base + int64(at)
+	r.deferred.place, r.deferred.passed = r.base+int64(at), r.messages.passed
 	r.messages.noLiteral = false
 	r.messages.line(r.line, r.base+int64(at), r.buf[at:end], false)
 	header := r.messages.physical.First

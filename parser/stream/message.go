@@ -67,6 +67,7 @@ type messageReader struct {
 	empty        bool // the last line was
 	lead         *lead
 	now          int  // line being read
+	passed       int  // lines of oomscan itself before it
 	noLiteral    bool // it holds no literal
 	quotation    bool // the message read last is one as a whole, and so is the rest of a long line
 	replaying    bool // the lines were deferred: they only show where the run is
@@ -115,6 +116,7 @@ func (r *messageReader) mayContinue(raw []byte, header *envelope.Header) bool {
 
 // passOver leaves out a line of oomscan itself, such as the row of a line that was broken: who waits for the next lines of a log waits on.
 func (r *messageReader) passOver() {
+	r.passed++
 	for w := range r.open {
 		for i := range w.followUps {
 			w.followUps[i].until++
@@ -136,7 +138,7 @@ func (r *messageReader) inHead(line int, offset int64) bool {
 // line reads one physical line or a piece of one.
 func (r *messageReader) line(num int, offset int64, raw []byte, continued bool) {
 	r.now = num
-	at := parser.Position{Source: r.source, Line: num, Offset: offset}
+	at := parser.Position{Source: r.source, Line: num, Offset: offset, Passed: r.passed}
 	if continued && r.quotation {
 		return
 	}
@@ -415,7 +417,7 @@ func (r *messageReader) readSettings(at parser.Position, body []byte, h envelope
 
 func (r *messageReader) emitSettings(h envelope.Header, pairs []settings.Pair) {
 	for _, kv := range pairs {
-		at := parser.Position{Source: r.source, Line: kv.Line}
+		at := parser.Position{Source: r.source, Line: kv.Line, Passed: r.passed}
 		r.emit(parser.Setting{At: at, Header: h, Key: kv.Key, Value: kv.Value, Form: kv.Form})
 	}
 }
@@ -443,7 +445,7 @@ func (r *messageReader) peek(num int, offset int64, raw []byte, emit func(parser
 		if w := r.writers[h.Stream]; w != nil {
 			trace, copied.followUps, copied.sample = w.trace.Snapshot(), slices.Clone(w.followUps), w.sample
 		}
-		at := parser.Position{Source: r.source, Line: num, Offset: offset}
+		at := parser.Position{Source: r.source, Line: num, Offset: offset, Passed: r.passed}
 		if literals := q.find(body); copied.sample.Place(at, q.longLineEnds, body, &h, counts) == sample.Outside && !q.isQuotation(body, literals) {
 			q.match(at, body, h, &copied, trace)
 		}

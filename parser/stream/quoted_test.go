@@ -25,6 +25,10 @@ func TestLinesThatOomscanWroteAreNotRead(t *testing.T) {
 	assert.Empty(t, read("0: "+Quoted+oom+"\n"), "behind the label of srun -l")
 	assert.Empty(t, read(Quoted+"slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"))
 
+	second := read(Quoted + "\n" + oom + "\n" + strings.Repeat(Quoted+"\nx\n", 2*headLines) + "[rank1]: " + oom + "\n")
+	require.Len(t, second, 2)
+	assert.Equal(t, 2*headLines+1, second[1].Place().Behind(second[0].Place()), "lines of the log")
+
 	trace := "Traceback (most recent call last):\n  File \"train.py\", line 3, in step\n%    loss.backward()\n" + oom + "\n"
 	whole, woven := read(strings.ReplaceAll(trace, "%", "")), read(strings.ReplaceAll(trace, "%", Quoted+"OUT OF MEMORY\n"))
 	require.Len(t, woven, len(whole))

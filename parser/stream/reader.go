@@ -205,10 +205,13 @@ func (r *Reader) skipToLiteral(end int) {
 		to = r.done + bytes.LastIndexByte(r.buf[r.done:hits[0].Pos], '\n') + 1
 	}
 	r.line += bytes.Count(r.buf[r.done:to], newline)
+	if r.messages.passed > 0 { // a log that was broken into rows has some in its head
+		r.messages.passed += bytes.Count(r.buf[max(r.done-1, 0):to], quotedLine)
+	}
 	r.done = to
 }
 
-var newline = []byte{'\n'}
+var newline, quotedLine = []byte{'\n'}, []byte("\n" + Quoted)
 
 // firstLong returns where the first line longer than maxLine begins before to, or to.
 func (r *Reader) firstLong(to int) int {
@@ -269,7 +272,7 @@ func (r *Reader) deliver(from, to int, f fate) {
 	if !r.pastLead && offset >= leadBytes {
 		r.endLead()
 	}
-	r.deferred.place = offset
+	r.deferred.place, r.deferred.passed = offset, m.passed
 	if f := &r.fence; f.until > 0 {
 		if r.line > f.until {
 			r.settle()

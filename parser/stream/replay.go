@@ -22,6 +22,7 @@ func (r *messageReader) replayEntry(e *entry) {
 	if r.physical = e.begun(); r.physical.Begun {
 		r.longLineEnds = inLongLine
 	}
+	r.passed = e.passed
 	r.line(e.line, e.place, e.text, e.header != nil)
 	r.endOfLine()
 	r.longLineEnds = min(r.longLineEnds, e.place+int64(len(e.text)))

@@ -55,7 +55,7 @@ func (r *messageReader) finish(w *writer) {
 // cutEvent is the event of a traceback whose end was cut off.
 func (r *messageReader) cutEvent(t *traceback.Trace, w *writer) *parser.Event {
 	return &parser.Event{
-		At: parser.Position{Source: r.source, Line: t.Line}, Header: w.opened, Pattern: unclaimed, Kind: parser.Exception, Role: parser.Context,
+		At: parser.Position{Source: r.source, Line: t.Line, Passed: r.passed}, Header: w.opened, Pattern: unclaimed, Kind: parser.Exception, Role: parser.Context,
 		Fields: parser.Fields{}, Text: t.Message, Trace: t,
 	}
 }
@@ -112,7 +112,7 @@ func (r *messageReader) kills(source string, h envelope.Header, kills []tracebac
 			f["tasks"] = t
 		}
 		r.emit(parser.Event{
-			At: parser.Position{Source: source, Line: k.Line}, Header: h, Pattern: "kernel.report", Kind: parser.OOMKill, Role: parser.Evidence, Fields: f,
+			At: parser.Position{Source: source, Line: k.Line, Passed: r.passed}, Header: h, Pattern: "kernel.report", Kind: parser.OOMKill, Role: parser.Evidence, Fields: f,
 			Text: text,
 		})
 	}
@@ -162,7 +162,7 @@ func (r *messageReader) failures(source string, h envelope.Header, entries []tra
 			f["first"] = "true"
 		}
 		r.emit(parser.Event{
-			At: parser.Position{Source: source, Line: e.Line}, Header: h, Pattern: "elastic.block", Kind: parser.ProcessExit, Role: parser.Consequence, Fields: f,
+			At: parser.Position{Source: source, Line: e.Line, Passed: r.passed}, Header: h, Pattern: "elastic.block", Kind: parser.ProcessExit, Role: parser.Consequence, Fields: f,
 			Text: "torchrun reports that rank " + f["rank"] + " ended with exit code " + f["exitcode"],
 		})
 	}
