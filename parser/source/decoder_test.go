@@ -222,7 +222,7 @@ func joined(kept string) []string {
 		return strings.Split(strings.TrimSuffix(kept, "\n"), "\n")
 	}
 	text := string(d.Close(d.Append(nil, []byte(kept))))
-	return strings.Split(strings.TrimSuffix(strings.ReplaceAll(text, filler, ""), "\n"), "\n")
+	return strings.Split(strings.TrimSuffix(strings.NewReplacer(filler, "", "\x1b[0m", "").Replace(text), "\n"), "\n")
 }
 
 func TestBrokenLinesAreJoined(t *testing.T) {
@@ -256,6 +256,7 @@ func TestBrokenLinesAreJoined(t *testing.T) {
 		"a screen without blanks at the ends of its rows": screen("%s"),
 		"a screen with blanks at the ends of its rows":    screen("%-80s"),
 		"a terminal of 80 columns":                        rows(cutAt, 80, "", ""),
+		"colors that are shown by signs, 80 columns":      rows(func(line string, width int) []string { return cutAt("^[[0m"+line, width) }, 80, "", ""),
 		"a terminal of 120 columns":                       rows(cutAt, 120, "", ""),
 		"a terminal of 171 columns":                       rows(cutAt, 171, "", ""),
 		"quoted, 80 columns":                              rows(cutAt, 80, "> ", ""),
