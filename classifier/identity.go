@@ -334,6 +334,12 @@ func (f *file) isRelay(pid int) bool {
 	return false
 }
 
+// isShared reports whether several ranks seem to have a pid: it is that of a process that collects their lines.
+func (f *file) isShared(pid int) bool {
+	have, ok := f.Identities[identKey{"pid", strconv.Itoa(pid)}]
+	return ok && have.Mixed
+}
+
 // hasOther reports whether the input names a rank or a device of a process with another pid.
 func (f *file) hasOther(pid int) bool {
 	for _, id := range f.Identities {

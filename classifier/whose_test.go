@@ -45,6 +45,8 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 			"subprocess.CalledProcessError: Command '['/opt/bin/python', '-u', 'train.py', '--local_rank=3', '--launcher', 'pytorch']' returned non-zero exit status 1.\n"), 3, 3, -1, "n7"},
 		"a message's own pid in such a log": {label("Mar  1 09:00:00 n7 train[4242]: ", "[ERROR] 2026-04-09-21:56:46 (PID:210907, Device:0, RankID:3) ERR00100 PTA call acl api failed.\n"+
 			"[PID: 210907] 2026-04-09-21:56:40.384.694 Memory_Allocation_Failure(EL0004): Failed to allocate memory requested by GE module.\n"), 3, 0, 210907, "n7"},
+		"NCCL's own pid in such a log, whose ranks named their devices": {label("Mar  1 09:00:00 n7 train[4242]: ", "INFO:__main__:rank 2 device cuda:2\nINFO:__main__:rank 3 device cuda:3\n"+
+			"n7:100:179 [3] include/shm.h:48 NCCL WARN Error while creating shared memory segment nccl-shm-recv-14-1-2-3 (size 9637888)\n"), 3, 3, 100, "n7"},
 		"padded behind a colon, before a bar": {label("rank:  3 | ", backward), 3, 3, -1, ""},
 		"behind a colon, before a bar":        {label("rank: 11 | ", backward), 11, 3, -1, ""},
 		"in brackets behind an equals sign":   {label("[rank=5] ", backward), 5, 3, -1, ""},
