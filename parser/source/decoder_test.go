@@ -286,6 +286,7 @@ func TestRowsOfAFewLinesAreJoined(t *testing.T) {
 		"a frame with its path": "    result = run(*args)\n  File~\"/usr/local/lib/python3.10/dist-packages/optimum/habana/transformers/generation/utils.py\",~line 1468, in generate",
 		"the allocator's words": "[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate~2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.00~GiB is free.",
 		"a time behind at":      "RuntimeError: CUDA out of memory. Tried to allocate 512.00 MiB (GPU 0;~79.15 GiB total capacity)\nslurmstepd: error: *** JOB 660121 ON a100-03 CANCELLED AT~2025-07-01T09:12:40 DUE TO NODE FAILURE",
+		"an exception's class":  "(WorkerDict pid=5310) torch.OutOfMemoryError: CUDA out of memory. Tried~to allocate 2.00 GiB.\n(EngineCore pid=20417) ERROR 06-02 14:32:19 [core.py:1365] RuntimeError:~CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:139",
 		"a label alone":         "(WorkerDict pid=5310) torch.OutOfMemoryError: CUDA out of memory. Tried~to allocate 2.00 GiB.\n(WorkerDict pid=5310, ip=10.9.1.7)~ray.exceptions.ActorDiedError: it died\n(WorkerDict pid=5310, ip=10.9.1.7)\n(Critic pid=7) ready",
 		"a bar and a ruler": "(WorkerDict pid=5310) torch.OutOfMemoryError: CUDA out of memory. Tried~to allocate 2.00 GiB.\nLoading checkpoint shards: 100%|██████████| 15/15 [00:07<00:00, 1.80it/s]\nException\n" +
 			"==================================================================\n/opt/conda/lib/python3.11/site-packages/torch/nn/modules/module.py:1511: UserWarning\n" +

@@ -400,8 +400,8 @@ var isLabel = lazyre.New(`^(?:\x1b\[[\d;]*m)*\([^()]* pid=[^()]*\)(?:\x1b\[[\d;]
 var isStamp = lazyre.New(`\b(?:DEBUG|INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+:\d+\] ?$`)
 
 // isOpen matches a row that continues even if the next one looks like the beginning of a line: it ends in a word that a time or a place
-// follows, or it is a row of a table without its right edge.
-var isOpen = lazyre.New(`\b(?:a|an|the|at|AT|by|from|of|on|since|until|with|E)$|^│.*[^│\s]\s*$`)
+// follows, with the class of an exception and the colon that Python prints before its message, or it is a row of a table without its right edge.
+var isOpen = lazyre.New(`\b(?:a|an|the|at|AT|by|from|of|on|since|until|with|E)$|\w(?:Error|Exception):$|^│.*[^│\s]\s*$`)
 
 // isOver matches a row that ends a line: a progress bar's state, the allocator's message of PyTorch, or a ruler.
 var isOver = lazyre.New(`(?:it/s|s/it|B/s)(?:, [^\[\]]{0,80})?\]$|#environment-variables\)$|^(?:-{8,}|={8,}|\*{8,}|#{8,}|_{8,})$`)
