@@ -275,7 +275,7 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 // if there is none, or if two processes printed these figures. torchrun adds the rank to what a process raises last, and only to that.
 func (c *conclusion) namedPrint() *event {
 	e := c.root
-	if e.unlabelled() && c.raisedAgain() {
+	if (e.unlabelled() || isBelow(c.tracedBy.Header.Stream, e.Header.Stream)) && c.raisedAgain() {
 		return c.tracedBy
 	}
 	var found *event

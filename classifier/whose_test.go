@@ -96,7 +96,11 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 				"[2025-03-17 10:41:12 TP0] Load weight begin.\n[2025-03-17 10:41:12 TP1] Load weight begin.\n"+unnumbered), -1, -1, 4242, "gpu-7",
 		},
 		"a library's bare line, raised again at once": {vllm + bare + raised("EngineCore pid=48200"), -1, -1, 48200, ""},
-		"two bare lines, one of them raised again":    {vllm + bare + bare + raised("EngineCore pid=48200"), -1, -1, -1, ""},
+		"the same behind the label of a worker of Ray": {
+			label("(Runner pid=815) ", vllm+"(EngineCore pid=48200) INFO 06-02 13:32:16 [parallel_state.py:1735] rank 0 in world size 1 is assigned as DP rank 0, PP rank 0, TP rank 0\n"+
+				bare+raised("EngineCore pid=48200")), 0, -1, 815, "",
+		},
+		"two bare lines, one of them raised again": {vllm + bare + bare + raised("EngineCore pid=48200"), -1, -1, -1, ""},
 		"the replica of a wrapper whose original names no device": {
 			module + "RuntimeError: Caught RuntimeError in replica 1 on device 2.\nOriginal Traceback (most recent call last):\n" +
 				"  File \"/opt/lib/python3.10/site-packages/torch/nn/parallel/parallel_apply.py\", line 64, in _worker\n    output = module(*input, **kwargs)\n" + unnumbered, -1, 2, -1, "",
