@@ -77,6 +77,9 @@ var attackersThere = []attack{
 	{"attention_scores", "vision", []string{"share-down"}},
 	{"activations", "calibrates", []string{"calibration-cache", "pieces", "calibration-samples"}},
 	{"host_offload", "calibrates", []string{"calibration-samples"}},
+	{"engine_activation", "framework:llamacpp", []string{"card-split"}}, // it failed on the card whose part is too large
+	{"host_load", "cache_covers", []string{"engine-seqs", "engine-length"}},
+	{"activations", "framework:comfyui", []string{"layer-offload"}}, // blocks leave room for what is computed
 }
 
 // TestTheFirstProposalAttacksTheNamedCause allows others first only where the answer has nothing else against the cause, where that is
@@ -135,7 +138,8 @@ func TestTheFirstProposalAttacksTheNamedCause(t *testing.T) {
 			if l == nil || m.Applies != nil && !*m.Applies || len(m.Changes) == 0 || slices.ContainsFunc(list.Proposals, func(p Proposal) bool { return slices.Contains(p.Remedies, m.ID) }) {
 				continue
 			}
-			if slices.Contains(attacked, l.id) && !slices.Contains(dearest, l.id) {
+			again := slices.ContainsFunc(list.Proposals[0].Changes, func(c Change) bool { return c.Key == m.Changes[0].Key }) // another value of the same setting
+			if slices.Contains(attacked, l.id) && !slices.Contains(dearest, l.id) && !again {
 				assert.Fail(t, "not proposed", "%s: %s: %v (%s) is proposed, %s (%s) is not", f.dir, list.Cause.Text, first, list.Proposals[0].Title, l.id, m.Title)
 			}
 		}
