@@ -35,7 +35,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.comment",
 			Requires: []string{"// ", "//\t", "//! ", "/*", "<!--", "{#", ";; ", "# ", "* Exc", "REM ", "#s", "#["},
-			Expr:     inSource + `(?://[/!]?[ \t]|/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?(?:` + oomWords + `|\boom[-_]kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|available memory for the cache|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|code=killed, status=|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:\S(?=[^#]{0,400}[=(){};])(?>[^#]{0,600})(?<=[ \t])#(?! Calls into the C\+\+ engine)|(?:- )?[a-z_][\w.-]{0,60}: [\w./'"+-]{1,60} {1,20}#|\S.{0,400}?["'\w)\]};,]  ?//) (?:(?!\\n).){0,200}(?:` + oomWords + `|` + statusName + `|[Oo]ut of memory|oom_kill event|available memory for the cache)`,
+			Expr:     inSource + `(?://[/!]?[ \t]|/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?(?:` + oomWords + `|\boom[-_]kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|available memory for the cache|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|code=killed, status=|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:#(?! Calls into the C\+\+ engine) (?<=\S[^#]{0,400}[=(){};][^#]{0,199}[ \t]# |(?:- )?[a-z_][\w.-]{0,60}: [\w./'"+-]{1,60} {1,20}# )|// (?<=\S.{0,400}["'\w)\]};,]  ?// ))(?:(?!\\n).){0,200}(?:` + oomWords + `|` + statusName + `|[Oo]ut of memory|oom_kill event|available memory for the cache)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
