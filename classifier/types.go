@@ -126,9 +126,9 @@ func (t Trend) with(g *parser.Gauge) Trend {
 	return t
 }
 
-// grows reports whether a reading rose almost each time, by a tenth and more in all, and never fell: a sawtooth has a floor, and
-// a cache that fills up stops, and a jump at the end is no growth. A peak never falls, and longer samples raise it now and then: it has to rise each time, by
-// about the same.
+// grows reports whether a reading rose almost each time, by a tenth and more in all, and never fell: a sawtooth has a floor, a cache
+// that fills up stops, and a single jump at the end is no growth. A peak never falls, and longer samples raise it now and then: it has
+// to rise each time, by about the same.
 func (t Trend) grows() bool {
 	const least = 5
 	if t.Peak && (t.Rises < t.Count-1 || t.Most > 2*t.Least) {

@@ -228,7 +228,7 @@ func yamlKey(text []byte, sure bool) (key, value string, ok bool) {
 		return "", "", false
 	}
 	value = strings.TrimSpace(string(rest[1:]))
-	if body[0] != key[0] { // a line of a printed dictionary
+	if body[0] == '\'' || body[0] == '"' { // a line of a printed dictionary
 		value = strings.TrimSuffix(value, ",")
 	}
 	return key, value, true

@@ -116,7 +116,7 @@ type deferred struct {
 	seq    uint64
 	marked uint64 // the marks of samples up to this one count for their writers
 	place  int64  // offset of the line that is being read
-	passed int    // lines of oomscan itself before it
+	passed int    // lines before it that are not the log's own, see parser.Position
 }
 
 func newDeferred() *deferred {

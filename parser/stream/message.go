@@ -67,7 +67,7 @@ type messageReader struct {
 	empty        bool // the last line was
 	lead         *lead
 	now          int  // line being read
-	passed       int  // lines of oomscan itself before it
+	passed       int  // lines before it that are not the log's own, see parser.Position
 	noLiteral    bool // it holds no literal
 	quotation    bool // the message read last is one as a whole, and so is the rest of a long line
 	replaying    bool // the lines were deferred: they only show where the run is

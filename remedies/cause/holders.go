@@ -111,8 +111,8 @@ func trainerSleeps(in *Input) string {
 	return "--colocate is on: the trainer's states are in host memory while the engine generates"
 }
 
-// oneReads reports that FSDP keeps the weights in host memory once: one rank of a node reads them, and all get their shards.
-func oneReads(in *Input) string {
+// oneRankReads reports that FSDP keeps the weights in host memory once: one rank of a node reads them, and all get their shards.
+func oneRankReads(in *Input) string {
 	key, v, ok := in.Setting("cpu_ram_efficient_loading", "fsdp_cpu_ram_efficient_loading")
 	if !ok || !in.on(key) || offloads(in) == "" {
 		return ""

@@ -39,6 +39,9 @@ var offloadsWeights = both(func(in *Input) string {
 	if n < 1 || n > 1<<12 || ranks > 1<<10 || limit == nil || n*ranks<<30 < *limit/2 {
 		return ""
 	}
+	if ranks == 1 {
+		return fmt.Sprintf("cpu_offload_gb: %d GiB of weights are kept in host memory; there was %s", n, gib(limit))
+	}
 	return fmt.Sprintf("cpu_offload_gb: each of %d ranks keeps %d GiB of weights in host memory, %d GiB in all; there was %s", ranks, n, n*ranks, gib(limit))
 }, (*Input).host)
 
