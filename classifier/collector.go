@@ -263,7 +263,7 @@ func (f *file) beginAttempt(line int, h *envelope.Header) {
 	}
 	f.Ready, f.Over, f.Ended, f.Failed, f.Requeued, f.Repeated, f.Death = false, false, false, false, false, 0, death{}
 	for _, s := range f.Streams {
-		s.Timers, s.Phase = nil, nil
+		s.Timers, s.Phase, s.Around = nil, nil, nil
 		f.follow(s, line, h)
 	}
 }

@@ -130,12 +130,18 @@ func (f *file) phase(o *parser.Marker) {
 			f.leaveStartUp()
 		}
 		if s, ok := f.Streams[o.Header.Stream]; ok && s.Phase != nil && s.Phase.Fields["phase"] == o.Fields["phase"] {
-			s.Phase = nil
+			s.Phase, s.Around = s.Around, nil
 			f.follow(s, o.At.Line, &o.Header)
 		}
 		return
 	}
 	s := f.stream(o.Header.Stream)
+	switch old := s.Phase; {
+	case old == nil || o.Fields["edge"] != "open" || old.Fields["phase"] != o.Fields["phase"]:
+		s.Around = nil
+	case old.Fields["edge"] == "point":
+		s.Around = old
+	}
 	s.Phase, s.PhaseAt = new(*o), f.Marks
 	f.follow(s, o.At.Line, &o.Header)
 }

@@ -66,7 +66,8 @@ type file struct {
 type streamState struct {
 	Timers  []timer // open timers, innermost last
 	Phase   *parser.Marker
-	PhaseAt int // file.marks
+	PhaseAt int            // file.marks
+	Around  *parser.Marker // stage of the same phase that goes on when Phase closes: the bar of a step ends before the step
 	Stages  []Stage
 	Writer  Writer // of the stages
 }
@@ -191,8 +192,10 @@ func (c *Collector) Rename(from, to string) {
 		}
 	}
 	for _, s := range f.Streams {
-		if s.Phase != nil {
-			at(&s.Phase.At)
+		for _, m := range []*parser.Marker{s.Phase, s.Around} {
+			if m != nil {
+				at(&m.At)
+			}
 		}
 	}
 	for key, v := range f.Settings {

@@ -202,7 +202,5 @@ func vllmMarkers() []pattern.Pattern {
 			[]string{" seconds to wake up"}, "It took 0.731000 seconds to wake up tags {'weights'}."),
 		stage.line("vllm.awake", opens("rollout", "sleep"), `It took [\d.]{1,16} seconds to wake up(?! tags [\[{]'weights'[\]}])`, []string{" seconds to wake up"},
 			"It took 0.731000 seconds to wake up.", "It took 0.2 seconds to wake up tags ['kv_cache']."),
-		markers{kind: "phase", source: src + ", entrypoints/llm.py"}.line("vllm.generate", point("rollout", "generate"), `Processed prompts:\s{1,4}0%`,
-			[]string{"Processed prompts:   0%"}, "Processed prompts:   0%|          | 0/256 [00:00<00:26, 11.03it/s, est. speed input: 2490.38 toks/s]"),
 	}
 }
