@@ -129,7 +129,7 @@ func (f *file) phase(o *parser.Marker) {
 		if o.Fields["phase"] == phase.Rollout {
 			f.leaveStartUp()
 		}
-		if s, ok := f.Streams[o.Header.Stream]; ok && s.Phase != nil && s.Phase.Fields["phase"] == o.Fields["phase"] {
+		if s, ok := f.Streams[o.Header.Stream]; ok && s.Phase != nil && s.Phase.Fields["phase"] == o.Fields["phase"] && s.Phase.Fields["edge"] != "point" {
 			s.Phase, s.Around = s.Around, nil
 			f.follow(s, o.At.Line, &o.Header)
 		}

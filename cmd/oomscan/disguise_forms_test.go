@@ -164,6 +164,16 @@ func pieces(width int, form func(piece string, last bool) string) func([]byte) [
 	})
 }
 
+// shownIn is what a terminal shows of a log in rows of a width: of the states of a progress bar the last one, and no escapes.
+func shownIn(width int, form func(piece string, last bool) string) func([]byte) []byte {
+	escape := regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")
+	shown := lines(func(_ int, line string) string {
+		line = strings.TrimRight(escape.ReplaceAllString(line, ""), "\r")
+		return line[strings.LastIndexByte(line, '\r')+1:]
+	})
+	return func(log []byte) []byte { return pieces(width, form)(shown(log)) }
+}
+
 // holes puts blocks of NULs into a log, at the beginning of a line or wherever they fall.
 func holes(size int, places ...float64) func([]byte) []byte {
 	return func(log []byte) []byte {

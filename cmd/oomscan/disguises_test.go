@@ -396,9 +396,9 @@ var disguises = []disguise{
 	{name: "stern with times", wrap: before("train-0 pytorch 2026-03-01T09:00:00.123456789Z ")},
 	{name: "stern of several pods", wrap: inside("+ train-0 › pytorch\n+ train-1 › pytorch\n", before("train-0 pytorch "), "- train-1 › pytorch\n- train-0 › pytorch\n")},
 	{name: "compose with times", wrap: before("trainer-1  | 2026-03-01T09:00:00.123456789Z ")},
-	{name: "tmux capture-pane", wrap: pieces(80, func(piece string, _ bool) string { return strings.TrimRight(piece, " ") })},
-	{name: "hardcopy of 80 columns", wrap: pieces(80, func(piece string, _ bool) string { return fmt.Sprintf("%-80s", piece) })},
-	{name: "hardcopy of 132 columns", wrap: pieces(132, func(piece string, _ bool) string { return fmt.Sprintf("%-132s", piece) })},
+	{name: "tmux capture-pane", wrap: shownIn(80, func(piece string, _ bool) string { return strings.TrimRight(piece, " ") })},
+	{name: "hardcopy of 80 columns", wrap: shownIn(80, func(piece string, _ bool) string { return fmt.Sprintf("%-80s", piece) })},
+	{name: "hardcopy of 132 columns", wrap: shownIn(132, func(piece string, _ bool) string { return fmt.Sprintf("%-132s", piece) })},
 	{name: "typescript with backspaces", wrap: inside("Script started on 2026-03-01 09:00:00+00:00 [TERM=\"xterm\"]\n\x1b[?2004h$ pyhton\b\b\b\b\x1b[Kthon train.py\r\n\x1b[?2004l\r", records("|\b/\b%l\r"), "\x1b[?2004h$ exit\r\n\nScript done on 2026-03-01 09:30:00+00:00 [COMMAND_EXIT_CODE=\"1\"]\n")},
 	{name: "cat -v", wrap: lines(func(_ int, line string) string { return inSigns("\x1b[31m" + line + "\x1b[0m\r") })},
 	{name: "cat -A", wrap: lines(func(_ int, line string) string {

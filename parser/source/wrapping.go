@@ -87,7 +87,7 @@ func screenWidth(head []byte) (width int) {
 			padded++
 		}
 	}
-	if padded < minRows || padded*4 < len(rows) {
+	if padded < minRows || padded*16 < len(rows) { // a log with long lines has few rows that are not full
 		return 0
 	}
 	return width
@@ -345,6 +345,8 @@ func (w wrapping) continues(row, next []byte) bool {
 		return false // that of another process
 	case label && next[0] != '[' && !ascii.IsDigit(next[0]):
 		return true
+	case !w.atSpaces && next[0] == ' ' && isKilled().Match(row):
+		return true
 	case !w.atSpaces && (n == w.width && isInClass(row, next) || n >= w.width-1 && isStamp().Match(row)):
 		return true
 	case lineStart().Match(next) && !label && !isOpen().Match(row):
@@ -398,6 +400,9 @@ var isLabel = lazyre.New(`^(?:\x1b\[[\d;]*m)*\([^()]* pid=[^()]*\)(?:\x1b\[[\d;]
 
 // isStamp matches a row that ends with the stamp of vLLM's logger, behind which the message stands.
 var isStamp = lazyre.New(`\b(?:DEBUG|INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+:\d+\] ?$`)
+
+// isKilled matches what a shell says of a killed process without the command that it prints behind many blanks, where the row ended.
+var isKilled = lazyre.New(`(?:^|: line \d{1,9}: +)\d{1,10} Killed\s*$`)
 
 // isOpen matches a row that continues even if the next one looks like the beginning of a line: it ends in a word that a time or a place
 // follows, with the class of an exception and the colon that Python prints before its message, or it is a row of a table without its right edge.
