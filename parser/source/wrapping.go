@@ -272,7 +272,7 @@ func isInside(row []byte) bool {
 	case len(row) < 2 || row[1] == row[0]:
 		return false
 	case row[0] == '.':
-		return ascii.IsWord(row[1])
+		return ascii.IsWord(row[1]) || row[1] == ')'
 	}
 	return row[0] == ',' || row[0] == ';' || row[0] == ':'
 }
@@ -384,7 +384,7 @@ func isSurelyBroken(row, next []byte) bool {
 }
 
 var sureBreak = lazyre.New(`^\s*File\n"|",\nline \d|", line\n\d+, in|", line \d+,\nin |", line \d+\n\d+, in |\bout(?:\nof | of\n)memory\b|\b[Tt]ried(?:\nto | to\n)allocate|\bto allocate\n\d|` +
-	`\d\n(?:[KMGT](?:i?B)?|bytes)\b|;\n\d+\.\d+ [KMG]iB |%\|[█▏▎▍▌▋▊▉#]*\n\| \d|\.\d+: [IWEF]\n\w|: (?:INFO|WARNING|ERROR):\n\w+\.[\w.]+: |['"]:\n[\w'"\[{-]|\w [=!<>]=\n\w|\bE\n[\w.]*(?:Error|Exception)\b`)
+	`\d\n(?:[KMGT](?:i?B)?|bytes)\b|\d [KMGT]i?\ni?B\b|;\n\d+\.\d+ [KMG]iB |%\|[█▏▎▍▌▋▊▉#]*\n\| \d|\.\d+: [IWEF]\n\w|: (?:INFO|WARNING|ERROR):\n\w+\.[\w.]+: |['"]:\n[\w'"\[{-]|\w [=!<>]=\n\w|\bE\n[\w.]*(?:Error|Exception)\b`)
 
 // breaksWord reports whether a full row ends inside a word. Where rows end between words, only a box breaks one: that is longer than a
 // row.
