@@ -164,6 +164,7 @@ var parts = map[string][]string{
 		`: {rankword}[{pid}][{value}]: {level}: {module}:{_}`,            // Composer: rank, process, its thread
 		` [{logger=TRT{?-LLM}}] {?[RANK {rank}] }[{letter}]{_}`,          // TensorRT, TensorRT-LLM
 		` {host} {module}[{pid}] {level}{_}`,                             // coloredlogs
+		` \{pod_manager.py:{digits}\} {level} - [{value}]{_}`,            // Airflow: the pod's container
 		` \{{file}\} {level} -{_}`,                                       // Airflow
 		`{+}\|{?{pipelevel}|{+}{named}{+}\|{?{pipelevel}}}{_}`,           // loguru and others with bars
 		` - {{dashlevel}|{named} - {{dashlevel}|{named} - {dashlevel}}}`, // Python's logging with dashes

@@ -110,6 +110,7 @@ var programs = []format{
 		name: "time in brackets", writer: "SGLang with its ranks, rich, DeepSpeed, Hydra, torchrun, slime, slurmd",
 		template: `[{time}{* {axis}}]{fields}`, then: rightColumn,
 		match: []sample{
+			{`[2026-03-01, 09:00:00 UTC] {pod_manager.py:418} INFO - [base]   File "x"`, `  File "x"`, `iso=2026-03-01T09:00:00; level=I`},
 			{`[2025-06-01T10:00:00.123+0000] {subprocess.py:106} INFO -   File "x"`, `  File "x"`, `iso=2025-06-01T10:00:00.123; level=I; logger=subprocess.py:106`},
 			{`[2025-03-17 10:41:14 TP0] text`, `text`, `local=2025-03-17T10:41:14; TP=0`},
 			{`[2025-03-17 10:41:14 DP0 TP1 EP2 PP3] text`, `text`, `local=2025-03-17T10:41:14; TP=1; DP=0; PP=3; EP=2`},

@@ -47,7 +47,7 @@ var layouts = [9][]layout{
 		{"C", clockDay, toTime},         // 10:00:00 (old SGLang)
 	},
 	4: {
-		{"Y-M-DSCZ", clockLocal, toYear}, // 2025-06-01T10:00:00.1Z, 2025-06-01 10:00:00,123; CANN has 2025-06-01-10:00:00, open_clip 2025-06-01,10:00:00
+		{"Y-M-DSCZ", clockLocal, toYear}, // 2025-06-01T10:00:00.1Z, 2025-06-01 10:00:00,123; CANN has 2025-06-01-10:00:00, open_clip 2025-06-01,10:00:00, Airflow 2025-06-01, 10:00:00 UTC
 		{"Y/M/DSCZ", clockLocal, toYear},
 	},
 	8: {{"YMDSC", clockLocal, toYear}}, // 20250601-10:00:00.123 (AReaL)
@@ -136,7 +136,9 @@ func (s *scanner) part(letter byte, p *partialStamp) (ok bool) {
 	case 'S', 's':
 		sep := s.peek()
 		if sep == ',' && letter == 'S' {
-			sep = ' '
+			if sep = ' '; len(s.b) > 1 && s.b[1] == ' ' {
+				s.skip(1)
+			}
 		}
 		if ok = sep == ' ' || sep == '-' || sep == 'T'; ok {
 			s.skip(1)

@@ -181,8 +181,8 @@ func (r *messageReader) withoutLead(l *envelope.Line, raw []byte) []byte {
 	return raw[n:]
 }
 
-// unindent takes the blanks off that every line of a quoted log begins with. Numbers are right-aligned for other reasons, and some
-// programs begin their lines with one blank.
+// unindent takes the blanks off that every line of a quoted log begins with. Numbers are right-aligned for other reasons where the first line
+// has one, and some programs begin their lines with one blank.
 func (r *messageReader) unindent(at parser.Position, raw []byte) []byte {
 	raw = envelope.Unrepr(raw)
 	if r.indent == 0 {
@@ -202,7 +202,7 @@ func (r *messageReader) unindent(at parser.Position, raw []byte) []byte {
 		if r.indent == maxIndent {
 			r.indent = 0 // nothing was read from the beginning on
 		}
-	case n == 0, n == 1 && raw[0] == ' ', isNumbered(raw[n:]):
+	case n == 0, n == 1 && raw[0] == ' ', r.indent == maxIndent && isNumbered(raw[n:]):
 		r.indent = 0
 	default:
 		r.indent = min(r.indent, n)
