@@ -211,13 +211,13 @@ var markdownEscape = lazyre.New("\\\\([][_*{}()<>|#~`!+&.-])")
 
 // areEscaped reports whether nearly all brackets and underscores of a text have a backslash before them.
 func areEscaped(head []byte) bool {
-	const least = 8
+	const least, many = 4, 8 // a few are enough where all have one
 	escaped, all := 0, 0
 	for _, c := range []byte("[]_*") {
 		escaped += bytes.Count(head, []byte{'\\', c})
 		all += bytes.Count(head, []byte{c})
 	}
-	return escaped >= least && escaped*20 >= all*19
+	return escaped >= least && escaped == all || escaped >= many && escaped*20 >= all*19
 }
 
 // areQuoted reports whether each line but a heading is a string: of JSON, as jq prints them, or a cell of a table of one column (RFC 4180). A

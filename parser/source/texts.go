@@ -126,7 +126,7 @@ func separatorOf(head []byte) []byte {
 		if tabs*3 > all*2 {
 			continue
 		}
-		if c == '\v' && all > minBroken || c == '\t' && starts > minBroken || len(words) >= minRewritten && len(words)*3 > all {
+		if c == '\v' && all > minBroken || c != '\v' && starts > minBroken || len(words) >= minRewritten && len(words)*3 > all {
 			return []byte{c}
 		}
 	}

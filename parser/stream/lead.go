@@ -47,7 +47,7 @@ func (l *lead) learn(raw []byte) {
 	if l.known {
 		l.keepTask(raw)
 	}
-	if l.known || len(bytes.TrimSpace(raw)) == 0 || raw[0] == '{' {
+	if l.known || len(bytes.TrimSpace(raw)) == 0 || envelope.IsRecord(raw) {
 		return // records have no lead
 	}
 	if l.share(raw); l.known || l.tried >= leadTries {

@@ -87,7 +87,7 @@ func TestALeadIsWhatKnownPrefixesStandBehind(t *testing.T) {
 // TestAPartOfALeadMayLookLikeAPrefix reads lines behind a container's name, which looks like a process before an indented line.
 func TestAPartOfALeadMayLookLikeAPrefix(t *testing.T) {
 	t.Parallel()
-	const before = "[2026-03-01, 09:00:00 UTC] {pod.py:418} INFO - [base] "
+	const before = "<1 March 2026, 9h00> {pod.py:418} INFO - [base] "
 	var l lead
 	for _, text := range []string{"[2025-12-02 05:20:11] [x.py (43)] [INFO] text", "num: 8", "    key: x", "    other: y", "    last: z"} {
 		l.learn([]byte(before + text))
