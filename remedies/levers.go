@@ -248,6 +248,7 @@ var attacksThere = []attack{
 	{"states_too_big", "stack:/megatron/training/checkpointing.py", attacks["states_too_big"]}, // the optimizer is made before a checkpoint is read
 	{"states_too_big", "loading_weights", []string{"update", "spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "smaller-model", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "draft", []string{"draft", "engine-tp", "engine-offload"}},
+	{"states_too_big", "--tp>7", []string{"engine-quantization", "engine-offload", "engine-tp"}}, // more than a node has
 	{"states_too_big", "unsharded", []string{"lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "param-offload", "adapters", "train-tp"}},
 	{"not_sharded", "fsdp_auto_wrap_policy=NO_WRAP", []string{"shard"}},
 	{"not_sharded", "whole_gradients", []string{"sync-gradients", "accumulation", "train-tp", "adapters"}},
@@ -357,6 +358,7 @@ var attacksThere = []attack{
 	{"host_load", "backend:megatron", []string{"lazy-load", "host-limit", "vm-memory", "host-node", "host-cache", "offload-off"}}, // a distributed checkpoint is read in parts
 	{"host_load", "copies_far_too_large", []string{"lazy-load", "host-node", "host-limit", "offload-off"}},
 	{"host_load", "copies_too_large", []string{"host-limit", "lazy-load", "host-node", "dtype", "offload-off"}},
+	{"host_load", "pattern:ggml.load_host", []string{"mmap", "engine-quantization", "host-limit", "host-node"}}, // the cache comes later
 	{"host_load", "framework:llamacpp", []string{"mmap", "engine-length", "engine-quantization", "host-limit", "host-node"}},
 	{"host_load", "phase:checkpoint", []string{"lazy-load", "host-limit", "sharded-save", "host-node"}},
 	{"host_load", "cache_covers", []string{"engine-seqs", "engine-length", "kv-dtype", "engine-quantization", "host-limit"}},
