@@ -62,11 +62,16 @@ func bestName(ctx *Context, p *Parameter) (best setting, by *Spelling) {
 	alone := !p.namesake // a bare key can only mean this parameter
 	best, _ = ctx.settings.find(p.Key, alone)
 	for i := range p.Spellings {
-		if f, ok := ctx.settings.find(p.Spellings[i].Key, alone); ok && (f.rank > best.rank || isNone(best.value.Value) && !isNone(f.value.Value)) {
+		if f, ok := ctx.settings.find(p.Spellings[i].Key, alone); ok && (f.rank > best.rank || saysLess(p, best.value.Value) && !saysLess(p, f.value.Value)) {
 			best, by = f, &p.Spellings[i]
 		}
 	}
 	return best, by
+}
+
+// saysLess reports whether a value under one name does not have what a value under another may have.
+func saysLess(p *Parameter, value string) bool {
+	return isNone(value) || strings.HasPrefix(p.Next, "backend_") && !laidOut(value)
 }
 
 // spellingOf returns the spelling of a parameter in the run's version, or nil for the current name.

@@ -85,6 +85,7 @@ var exclusions = []exclusion{
 	{topics: []string{"small-optimizer", "optimizer-offload", "cpu-optimizer"}, why: smallStates},
 	{why: func(q *question) string { return ofTraining(q.Context, q.item.Topic, q.changes) }},
 	{levers: []string{"length"}, why: isTrue("images")},
+	{levers: []string{"length"}, why: shortPrompts},
 	{topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, why: isTrue("recomputes")},
 	{levers: onActivations, why: beforeAnyBatch},
 	{levers: []string{"sharded-save", "lean-save", "rank0-save"}, why: because("it failed while a checkpoint was read, which is written already", func(ctx *Context) bool {
@@ -238,10 +239,15 @@ func beforeAnyBatch(q *question) string {
 
 // beforeTheLoss says that an item changes only how the loss is computed.
 func beforeTheLoss(q *question) string {
-	if (q.phase == "forward" || q.phase == "logprob") && inLayer(q.Context) && onlyLoss(q.item.Topic, q.changes) {
+	if logitsToCome(q.Context) && onlyLoss(q.item.Topic, q.changes) {
 		return "it failed in a layer of the forward pass, whose logits come later"
 	}
 	return ""
+}
+
+// logitsToCome reports whether it failed in a layer of a forward pass.
+func logitsToCome(ctx *Context) bool {
+	return (ctx.phase == "forward" || ctx.phase == "logprob") && inLayer(ctx)
 }
 
 // cannotCompute says that the GPU or the run lacks what a changed value needs.
@@ -456,7 +462,11 @@ var chunkTopics = []string{"logprob-chunks", "recompute-loss", "entropy-chunks"}
 // logitsTopics lists topics of the logits of a text.
 var logitsTopics = []string{"liger", "fused-loss", "fused-kernels", "recompute-loss", "logprob-chunks", "entropy-chunks"}
 
-// onlyLoss reports whether an item changes no more than how logits and loss are computed. Liger has kernels for layers, too.
+// onlyLoss reports whether an item changes no more than how logits and loss are computed. Liger has kernels for layers, too, but not in
+// TRL's use_liger_loss.
 func onlyLoss(topic string, changes []change) bool {
-	return topic != "liger" && slices.Contains(logitsTopics, topic) && !slices.ContainsFunc(changes, func(c change) bool { return strings.Contains(c.Key, "liger") })
+	named := func(part string) bool {
+		return slices.ContainsFunc(changes, func(c change) bool { return strings.Contains(c.Key, part) })
+	}
+	return slices.Contains(logitsTopics, topic) && (named("use_liger_loss") || topic != "liger" && !named("liger"))
 }

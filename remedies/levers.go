@@ -48,7 +48,7 @@ var levers = []lever{
 	{id: "vram-margin", keys: []string{"reserve_vram", "fit_target", "gpu_overhead"}, costs: "less of the weights stays on the card"},
 	{id: "param-offload", topics: []string{"param-offload"}, keys: []string{"offload_param", "param_offload", "offload_policy", "ref_offload"}, way: "set", costs: "host memory for the weights, and time to copy them"},
 	{id: "small-optimizer", topics: []string{"small-optimizer", "optimizer-in-backward"}, keys: []string{"optim", "precision_aware_optimizer", "optimizer_type"}, costs: "less precise optimizer states", trains: true},
-	{id: "shard", topics: []string{"zero-stage"}, keys: []string{"zero_stage", "deepspeed_stage", "deepspeed_zpg", "=deepspeed", "use_distributed_optimizer", "fsdp_size", "transformer_layer_cls", "wrap_policy"}, costs: "more communication", trains: true},
+	{id: "shard", topics: []string{"zero-stage"}, keys: []string{"zero_stage", "deepspeed_stage", "deepspeed_zpg", "=deepspeed", "use_distributed_optimizer", "fsdp_size", "transformer_layer_cls", "wrap_policy", "fully_shard"}, costs: "more communication", trains: true},
 	{id: "sync-gradients", topics: []string{"sync-gradients"}, keys: []string{"sync_each_batch"}, costs: "more communication in every micro-batch", trains: true},
 	{id: "accumulation", keys: []string{"=gradient_accumulation_steps"}, costs: "a smaller global batch, unless more GPUs make up for it", trains: true},
 	{id: "fsdp2", topics: []string{"fsdp2"}, costs: "other checkpoints", trains: true},
@@ -290,6 +290,7 @@ var attacksThere = []attack{
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart"}},
 	{"leak_over_steps", "offload_optimizer=true", []string{"prompt-cache", "offload-off", "malloc", "restart"}}, // EasyR1
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
+	{"attention_scores", "gradient_checkpointing=False", []string{"attention", "recompute", "engine-pixels", "engine-multimodal", "image-size", "micro-batch", "sequence-parallel", "length"}},
 	{"attention_scores", "vision", []string{"attention", "engine-pixels", "share-down", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
 	{"engine_activation", "copies_weights", []string{"copies", "layers"}},
 	{"engine_activation", "request_rows", []string{"engine-length", "engine-seqs"}},

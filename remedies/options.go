@@ -286,6 +286,9 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if e.freed == nil && e.enough == unknown {
 		e = result.effect(ctx)
 	}
+	if o.lever == "fused-loss" && logitsToCome(ctx) {
+		result.frees, e = nil, effect{} // what it saves was not there yet
+	}
 	o.weigh(ctx, &result, e)
 	if a.assumed { // what is there now is not known, nor what a change frees
 		o.Fits, o.FitsWorstCase, o.FreesBytes, o.MarginBytes = nil, nil, nil, nil

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/remedies/memory"
 )
 
 // halvings returns how often a request that grows with the batch must be halved to fit into free memory: once if the figures
@@ -30,8 +31,11 @@ func (q *paramQuery) halvings() (k int, how string) {
 	}
 	ratio := float64(*r.Requested) / float64(*r.Free)
 	k, why := max(1, int(math.Ceil(math.Log2(ratio)))), "so "
-	const slack = 1 << 28 // losses go on to copy at least some rows
-	switch logits := len(q.request) > 0 && q.request[0].What == "logits"; {
+	logits, slack := len(q.request) > 0 && q.request[0].What == "logits", int64(1<<28) // losses go on to copy at least some rows
+	if place, _ := failedPlace(q.Context); len(q.request) == 0 && place == memory.Logits {
+		logits, slack = true, max(slack, leastMargin(q.Context)) // of a vocabulary that is not known, nor what is made of them
+	}
+	switch {
 	case logits && q.copiesAfter() > 1:
 		k, why = max(1, int(math.Ceil(math.Log2(float64(1+q.copiesAfter())*ratio)))), fmt.Sprintf("and copies in float32 then take %d times its size: ", q.copiesAfter())
 	case logits && *r.Free-*r.Requested>>min(k, 62) < slack:

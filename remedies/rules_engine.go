@@ -29,6 +29,10 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 			return f - to, fmt.Sprintf(": about %s of %s was free before it woke, less %s of margin", classifier.GiB(room), classifier.GiB(total), classifier.GiB(m))
 		}
 	}
+	if lacks, total, found := trainerLacks(q.Context); found && !ok {
+		m := marginOf(total)
+		return math.Max(float64(lacks+m)/float64(total), firstGuess), fmt.Sprintf(" for %s that the trainer's states lacked as it took its memory back, and %s of margin", classifier.GiB(lacks), classifier.GiB(m))
+	}
 	if !ok || t == nil || *t <= 0 || q.incident.Kind != parser.GPUOOM {
 		if v, ok := parseNumber(q.p.Value); ok && v > 0 && v < f && ofWhatIsFree(q.p.Key) {
 			return f - v, ", the document's value: the log does not show how much was missing"
@@ -42,6 +46,9 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	why := "that was missing"
 	if n := samplerCopies(q.Context); n > 0 {
 		short, why = short+n**q.root.Requested, fmt.Sprintf("that was missing, with %d more copies that the sampler makes,", n)
+	}
+	if n := cacheToCome(q, f); n > short {
+		short, why = n, "of a cache that was still to come"
 	}
 	if n := weightsToCome(q.Context); n > short {
 		short, why = n, "of weights that were still to come back"
@@ -78,51 +85,6 @@ func weightsToCome(ctx *Context) int64 {
 	all, _ := ctx.setup.Budget(memory.PhaseForward).Part("weights")
 	return max(all.Low-*ctx.root.Allocated, 0)
 }
-
-// roomBeforeWake returns what was free on a card before a sleeping engine took its memory back, and the card's size: from the
-// card's last reading, or from what the trainer's allocator held and the sleeping engine keeps.
-func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
-	wakes := ctx.is("engine_wakes")
-	for _, g := range slices.Backward(ctx.run.Gauges) {
-		label := strings.ToLower(g.Fields["label"])
-		used, ok1 := g.Fields.Int("used")
-		all, ok2 := g.Fields.Int("total")
-		engine := containsAny(label, []string{"resume", "wake", "onload", "update"})
-		if (g.Name == "reading.device" || g.Name == "smi.card") && ok1 && ok2 && used < all && (wakes && !engine || engine && strings.Contains(label, "before")) {
-			return all - used, all, true
-		}
-	}
-	held, ok1 := lastReading(ctx.run, "reading.reserved")
-	reserved, ok2 := held.Fields.Int("reserved")
-	total, _, ok3 := cardCapacity(ctx)
-	if card, found := lastReading(ctx.run, "reading.device"); found && !ok3 {
-		total, ok3 = card.Fields.Int("total")
-	}
-	states := statesOnCard(ctx)
-	if !wakes || states == 0 && !(ok1 && ok2) || !ok3 {
-		return 0, 0, false
-	}
-	in := max(reserved, states) + usualResidue
-	if g, slept := lastReading(ctx.run, "vllm.slept"); slept {
-		n, _ := g.Fields.Int("used")
-		in = max(in, n)
-	}
-	return total - in, total, in < total
-}
-
-// statesOnCard returns the least that the trainer's states take of a card during a rollout. A reading from before the first update lacks
-// the optimizer's.
-func statesOnCard(ctx *Context) (n int64) {
-	b := ctx.setup.Budget(memory.PhaseRollout)
-	for _, id := range []string{"weights", "optimizer", "reference", "critic"} {
-		p, _ := b.Part(id)
-		n += p.Low
-	}
-	return n
-}
-
-// usualResidue is the memory of a card that a sleeping engine keeps, with contexts and NCCL's buffers.
-const usualResidue = 4 << 30
 
 // freeShares lists settings that are a share of the memory left after loading the weights, not of the card (TensorRT-LLM
 // kv_cache_config, lmdeploy's documents).

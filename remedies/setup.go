@@ -153,6 +153,9 @@ func trainerOf(ctx *Context) string {
 // libraryTrainer returns the trainer of programs that use DeepSpeed, FSDP or DDP.
 func libraryTrainer(ctx *Context, backend string) string {
 	world, _ := ctx.gpus()
+	if n, ok := strategyStage(ctx); ok {
+		return zeroTrainers[n]
+	}
 	if n, ok := ctx.settings.integer(zeroStage...); ok && (backend == "" || backend == "deepspeed") {
 		return zeroTrainers[n]
 	}
@@ -174,6 +177,17 @@ func libraryTrainer(ctx *Context, backend string) string {
 		return memory.DDP
 	}
 	return ""
+}
+
+// strategyStage returns the stage of ZeRO in the name of a strategy of Lightning's, such as deepspeed_stage_2_offload.
+func strategyStage(ctx *Context) (int64, bool) {
+	f, ok := ctx.settings.find("strategy", true)
+	name, staged := strings.CutPrefix(strings.Trim(f.value.Value, `"' `), "deepspeed_stage_")
+	if !ok || !staged {
+		return 0, false
+	}
+	name, _, _ = strings.Cut(name, "_")
+	return parseInt(name)
 }
 
 // engineOf returns the inference engine if the budget has formulas for it.

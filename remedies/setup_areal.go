@@ -36,12 +36,15 @@ func arealParts(ctx *Context) (generation, training string) {
 		generation, training, _ = strings.Cut(strings.Trim(f.value.Value, `"' `), "+")
 	}
 	for key, to := range map[string]*string{"rollout.backend": &generation, "actor.backend": &training} {
-		if f, ok := ctx.settings.find(key, false); ok && !isNone(f.value.Value) {
+		if f, ok := ctx.settings.find(key, false); ok && !isNone(f.value.Value) && (*to == "" || laidOut(f.value.Value)) {
 			*to = f.value.Value
 		}
 	}
 	return generation, training
 }
+
+// laidOut reports whether a backend's setting has degrees: before 1.0, allocation_mode had them, and the setting only a name.
+func laidOut(backend string) bool { return strings.ContainsAny(backend, "0123456789") }
 
 func arealTraining(ctx *Context) (arealPart, bool) {
 	_, t := arealParts(ctx)

@@ -29,12 +29,15 @@ func (o *option) weigh(ctx *Context, result *outcome, e effect) {
 		p.Fits = &is
 	}
 	if short, ok := ctx.lacking(); ok && e.freed != nil {
-		left := *e.freed - short
-		switch {
+		left, more := *e.freed-short, int64(0)
+		if result.asks == nil {
+			more = nextLayer(ctx)
+		}
+		switch left -= more; {
 		case left >= 0:
 			p.MarginBytes = &left
 		case result.shrinksMore(ctx): // its own size refutes nothing
-		case p.Fits == nil || !*p.Fits: // what is said to fit by the printed figures' last digits leaves nothing over
+		case p.Fits == nil || !*p.Fits || more > 0: // what is said to fit by the printed figures' last digits leaves nothing over
 			is := false
 			p.MarginBytes, p.Fits = &left, &is
 		}
@@ -60,6 +63,15 @@ func (o *option) weigh(ctx *Context, result *outcome, e effect) {
 			p.FitsWorstCase = &is
 		}
 	}
+}
+
+// nextLayer returns the size of a tensor like the failed one that the next layer keeps beside it, 0 if none is known to: the forward pass of
+// a training step keeps each layer's tensors where nothing recomputes them.
+func nextLayer(ctx *Context) int64 {
+	if ctx.phase != "forward" || ctx.work.untrained() || !ctx.is("gradient_checkpointing=False") || !inLayer(ctx) && !ctx.is("full_scores") {
+		return 0
+	}
+	return deref(ctx.root.Requested)
 }
 
 // growth returns how much more the failing phase takes at the longest samples, after the change.

@@ -314,6 +314,20 @@ func oneUnit(in *Input) string {
 
 var noWrap = both(is(": FSDP shards the model in one piece", []string{"fsdp_auto_wrap_policy"}, "no_wrap"), (*Input).trainerGPU)
 
+// unitFills reports that the weights of a model that FSDP gathers as one unit do not fit beside its shards and its whole gradients,
+// whatever the batch is.
+func unitFills(in *Input) string {
+	p := in.Parameters.Value
+	if p <= 0 || p > 1<<40 || in.Total == nil || in.Adapters || in.Quantized || !in.training() || noWrap(in) == "" || in.offloads() {
+		return ""
+	}
+	shards, _ := in.states(p)
+	if all := shards + 2*p + 2*p; all > *in.Total {
+		return fmt.Sprintf("the whole model's weights and gradients take %s beside its shards; the card has %s", classifier.GiB(4*p), gib(in.Total))
+	}
+	return ""
+}
+
 // AllShards reports that a request under FSDP is as large as the shards of all ranks, whose parameters Lightning counts on one rank.
 func AllShards(requested *int64, shard, ranks int64, fsdp bool) string {
 	if !fsdp || requested == nil || shard <= 0 || shard > 1<<40 || ranks < 2 || ranks > 1<<16 {

@@ -1,0 +1,28 @@
+package remedies
+
+import (
+	"fmt"
+	"slices"
+
+	"oomscan/remedies/memory"
+)
+
+// promptKeys and answerKeys name the two parts of a sample in programs that train on what they generate.
+var (
+	promptKeys = []string{"max_prompt_length", "prompt_max_len", "train_dataset.max_length", "rollout_max_prompt_len", "prompt_length"}
+	answerKeys = []string{"max_response_length", "max_completion_length", "generate_max_len", "gconfig.max_new_tokens", "rollout_max_response_len", "response_length"}
+)
+
+// shortPrompts returns why shorter prompts save next to nothing, or "": answers may be many times as long.
+func shortPrompts(q *question) string {
+	const most = 8
+	if len(q.changes) == 0 || !slices.ContainsFunc(promptKeys, func(k string) bool { return sameKey(q.changes[0].Key, k) }) || q.changes[0].From == nil {
+		return ""
+	}
+	prompt, ok1 := parseInt(*q.changes[0].From)
+	answer, ok2 := q.settings.integer(answerKeys...)
+	if !ok1 || !ok2 || prompt <= 0 || answer > mostTokens || prompt > answer/most {
+		return ""
+	}
+	return fmt.Sprintf("prompts have at most %s tokens, and answers up to %s", memory.Thousands(prompt), memory.Thousands(answer))
+}

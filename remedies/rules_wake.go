@@ -1,0 +1,80 @@
+package remedies
+
+import (
+	"slices"
+	"strings"
+
+	"oomscan/remedies/memory"
+)
+
+// roomBeforeWake returns what was free on a card before a sleeping engine took its memory back, and the card's size: from the
+// card's last reading, or from what the trainer's allocator held and the sleeping engine keeps.
+func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
+	wakes := ctx.is("engine_wakes")
+	for _, g := range slices.Backward(ctx.run.Gauges) {
+		label := strings.ToLower(g.Fields["label"])
+		used, ok1 := g.Fields.Int("used")
+		all, ok2 := g.Fields.Int("total")
+		engine := containsAny(label, []string{"resume", "wake", "onload", "update"})
+		if (g.Name == "reading.device" || g.Name == "smi.card") && ok1 && ok2 && used < all && (wakes && !engine || engine && strings.Contains(label, "before")) {
+			return all - used, all, true
+		}
+	}
+	held, ok1 := lastReading(ctx.run, "reading.reserved")
+	reserved, ok2 := held.Fields.Int("reserved")
+	total, _, ok3 := cardCapacity(ctx)
+	if card, found := lastReading(ctx.run, "reading.device"); found && !ok3 {
+		total, ok3 = card.Fields.Int("total")
+	}
+	states := statesOnCard(ctx)
+	if !wakes || states == 0 && !(ok1 && ok2) || !ok3 {
+		return 0, 0, false
+	}
+	in := max(reserved, states) + usualResidue
+	if g, slept := lastReading(ctx.run, "vllm.slept"); slept {
+		n, _ := g.Fields.Int("used")
+		in = max(in, n)
+	}
+	return total - in, total, in < total
+}
+
+// statesOnCard returns the least that the trainer's states take of a card during a rollout. A reading from before the first update lacks
+// the optimizer's.
+func statesOnCard(ctx *Context) (n int64) {
+	b := ctx.setup.Budget(memory.PhaseRollout)
+	for _, id := range []string{"weights", "optimizer", "reference", "critic"} {
+		p, _ := b.Part(id)
+		n += p.Low
+	}
+	return n
+}
+
+// usualResidue is the memory of a card that a sleeping engine keeps, with contexts and NCCL's buffers.
+const usualResidue = 4 << 30
+
+// trainerLacks returns how much of the trainer's states found no room when a trainer of slime took its memory back, and the card's size:
+// its last reading is from just before (slime/backends/megatron_utils/actor.py, wake_up).
+func trainerLacks(ctx *Context) (lacks, total int64, ok bool) {
+	g, found := lastReading(ctx.run, "slime.memory")
+	total, ok1 := g.Fields.Int("total")
+	free, ok2 := g.Fields.Int("free")
+	if !found || !ok1 || !ok2 || !takesMemory(ctx) || !strings.Contains(g.Fields["label"], "before wake_up") {
+		return 0, 0, false
+	}
+	b := ctx.setup.Budget(memory.PhaseForward)
+	for _, id := range []string{"weights", "gradients", "optimizer"} {
+		p, _ := b.Part(id)
+		lacks += p.Low
+	}
+	return lacks - free, total, lacks > free
+}
+
+// cacheToCome returns how much of its share vLLM had yet to take for its cache, which it allocates layer by layer, beyond what was free; 0 if
+// that is unknown (vllm/worker/cache_engine.py, vllm/v1/worker/gpu_model_runner.py, _allocate_kv_cache).
+func cacheToCome(q *paramQuery, share float64) int64 {
+	r := q.root
+	if !q.stackContains(3, "_allocate_kv_cache") || ofWhatIsFree(q.p.Key) || r.Total == nil || r.ProcessBytes == nil || r.Free == nil {
+		return 0
+	}
+	return int64(share*float64(*r.Total)) - *r.ProcessBytes - *r.Free
+}

@@ -1,0 +1,101 @@
+package remedies
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestWhatTrainersLogsAreToldFirst pairs logs with the changes of the first proposal, and with changes of none.
+func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
+	t.Parallel()
+	full := func(asked, total, free, process, allocated string) string {
+		return "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + asked + ". GPU 0 has a total capacity of " + total + " GiB of which " + free + " is free. Including non-PyTorch memory, this process has " + process +
+			" GiB memory in use. Of the allocated memory " + allocated + " GiB is allocated by PyTorch, and 200.00 MiB is reserved by PyTorch but unallocated."
+	}
+	const (
+		wrapped = "distributed_type: FSDP\nfsdp_config:\n  fsdp_activation_checkpointing: false\n  fsdp_auto_wrap_policy: NO_WRAP\n  fsdp_sharding_strategy: FULL_SHARD\n" +
+			"+ accelerate launch --num_processes 8 ft.py --model_name_or_path meta-llama/Llama-2-13b-hf --bf16 True --per_device_train_batch_size 2 --gradient_checkpointing True\n"
+		trainer = "transformers/trainer.py|training_step|self.accelerator.backward(loss, **kwargs)"
+		layer   = "transformers/models/qwen2/modeling_qwen2.py|forward|layer_outputs = decoder_layer("
+		mlp     = "transformers/models/qwen2/modeling_qwen2.py|forward|down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))"
+		grpo    = "+ accelerate launch grpo.py --model_name_or_path Qwen/Qwen2.5-3B-Instruct --per_device_train_batch_size 8 --num_generations 8 --max_prompt_length 512 --max_completion_length 1024\n" +
+			"GRPOConfig(gradient_checkpointing=False, use_liger_loss=False, per_device_train_batch_size=8)\n"
+		areal = "$ python3 -m areal.launcher.local gsm8k_grpo.py\nallocation_mode: sglang:d4+fsdp:d4\nactor:\n  path: Qwen/Qwen3-4B\n  gradient_checkpointing: true\n  mb_spec:\n    max_tokens_per_mb: 32768\n  backend: fsdp\ngconfig:\n  max_new_tokens: 31744\ntrain_dataset:\n  max_length: 1024\n"
+		fit   = "/x/lib/python3.11/site-packages/pytorch_lightning/trainer/trainer.py|fit|call._call_and_handle_interrupt("
+	)
+	for _, c := range []struct {
+		name, log    string
+		first, never []string
+	}{
+		{
+			"a model that FSDP gathers whole leaves no room for any batch", wrapped + stackOf(full("136.00 MiB", "44.40", "81.92 MiB", "44.32", "41.61"), trainer, "torch/_tensor.py|backward|torch.autograd.backward("),
+			[]string{"fsdp_auto_wrap_policy = TRANSFORMER_BASED_WRAP"},
+			[]string{"per_device_train_batch_size down", "fsdp_activation_checkpointing set"},
+		},
+		{
+			"in a layer, the logits are still to come", grpo + stackOf(full("254.00 MiB", "79.15", "143.36 MiB", "79.01", "77.14"), "trl/trainer/grpo_trainer.py|_get_per_token_logps|logits = model(", layer, mlp),
+			[]string{"gradient_checkpointing = true"},
+			[]string{"use_liger_loss set"},
+		},
+		{
+			"Accelerate's switch offloads already", "accelerate_config: distributed_type=DEEPSPEED zero_stage=2 offload_optimizer_device=cpu offload_param_device=none num_processes=4\n+ accelerate launch ppo.py --batch_size 4\n" +
+				stackOf(full("2.44 GiB", "79.20", "1.31 GiB", "77.40", "75.16"), "/w/ppo_trainer.py|train_step|self.accelerator.backward(total_loss)", "torch/_tensor.py|backward|torch.autograd.backward("),
+			[]string{"batch_size = 2"},
+			[]string{"device set"},
+		},
+		{
+			"half of a batch whose logits would fill what is free", "***** Running Evaluation *****\n  Num examples = 15140\n  Batch size = 8\n" +
+				stackOf(full("14.00 GiB", "23.52", "7.41 GiB", "16.10", "14.92"), "transformers/trainer.py|evaluation_loop|losses, logits, labels = self.prediction_step(", "/w/model.py|forward|logits = self.lm_head(hidden_states)", "torch/nn/modules/linear.py|forward|return F.linear(input, self.weight, self.bias)"),
+			[]string{"per_device_eval_batch_size = 2"},
+			nil,
+		},
+		{
+			"the layout stands where the backend has none", areal + stackOf(full("9.09 GiB", "79.11", "2.71 GiB", "76.40", "74.15"), "/w/areal/engine/fsdp_engine.py|train_batch|loss.backward()", "torch/_tensor.py|backward|torch.autograd.backward("),
+			[]string{"allocation_mode = sglang:d4+fsdp:d2c2"},
+			[]string{"max_length down"},
+		},
+		{
+			"states in a stage of ZeRO that Lightning names", "Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/4\nTrainer(strategy='ddp', devices=4, precision='bf16-mixed')\n3.2 B     Trainable params\n0         Non-trainable params\n3.2 B     Total params\n" +
+				stackOf(full("96.00 MiB", "39.38", "50.31 MiB", "39.30", "38.10"), fit, "/x/lib/python3.11/site-packages/pytorch_lightning/strategies/ddp.py|optimizer_step|optimizer_output = super().optimizer_step(", "torch/optim/adamw.py|_init_group|state[\"exp_avg_sq\"] = torch.zeros_like("),
+			[]string{`strategy = "deepspeed_stage_2"`},
+			nil,
+		},
+		{
+			"a cache that vLLM takes layer by layer", "+ python3 -m openrlhf.cli.train_ppo_ray --vllm_gpu_memory_utilization 0.75 --colocate_all_models --pretrain Qwen/Qwen2.5-0.5B --micro_train_batch_size 4\n" +
+				stackOf(full("1.14 GiB", "39.38", "732.31 MiB", "21.70", "20.92"), "vllm/worker/worker.py|initialize_cache|self._init_cache_engine()", "vllm/worker/cache_engine.py|_allocate_kv_cache|torch.zeros(kv_cache_shape,"),
+			[]string{"vllm_gpu_memory_utilization = 0.51"},
+			nil,
+		},
+		{
+			"states that slime takes back", "+ python3 train.py --colocate --hf-checkpoint /m/Qwen3-14B --tensor-model-parallel-size 4 --sglang-mem-fraction-static 0.82 --actor-num-nodes 1 --actor-num-gpus-per-node 8 --use-distributed-optimizer\n" +
+				"(MegatronTrainRayActor pid=21877)   data_parallel_size .............................. 2\n(MegatronTrainRayActor pid=21877)   world_size ...................................... 8\n" +
+				"(MegatronTrainRayActor pid=21877)  > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 3692478464\n" +
+				"(MegatronTrainRayActor pid=21877) [Rank 0] Memory-Usage before wake_up model: {'gpu': '0', 'total_GB': 79.11, 'free_GB': 33.47, 'used_GB': 45.64, 'allocated_GB': 1.22, 'reserved_GB': 1.3}\n" +
+				"(MegatronTrainRayActor pid=21877) [torch_memory_saver.cpp] CUresult error: 2 (out of memory)  file=csrc/utils.h func=cu_mem_create line=104\n",
+			[]string{"sglang_mem_fraction_static = 0.67"},
+			nil,
+		},
+		{
+			"the next layer's scores do not fit either", "+ torchrun --nproc_per_node 8 grpo.py --model_name_or_path Qwen/Qwen2.5-VL-3B-Instruct --per_device_train_batch_size 1 --gradient_checkpointing false --attn_implementation sdpa --max_pixels 401408\nDeepSpeed zero_stage: 3\n" +
+				stackOf(full("8.00 GiB", "79.33", "7.54 GiB", "71.79", "68.94"), "transformers/trainer.py|training_step|loss = self.compute_loss(model, inputs)", "deepspeed/runtime/engine.py|forward|loss = self.module(*inputs, **kwargs)",
+					"transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py|forward|attn_output = F.scaled_dot_product_attention(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), attention_mask)"),
+			[]string{"attn_implementation = flash_attention_2"},
+			[]string{"device set"},
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			list := For(incidentOf(t, c.log))
+			require.NotNil(t, list.Cause)
+			first, all := proposed(list)
+			for _, want := range c.first {
+				assert.Contains(t, first, want, list.Cause.ID)
+			}
+			for _, bad := range c.never {
+				assert.NotContains(t, all, bad, list.Cause.ID)
+			}
+		})
+	}
+}
