@@ -83,6 +83,10 @@ func (r *Run) builtOn(v votes) {
 		delete(v, r.Framework)
 		r.Framework = v.winner(Framework)
 	}
+	if r.Application == "open_instruct" && r.Framework == "openrlhf" { // whose name for an engine's class it took over (open_instruct/vllm_utils.py)
+		delete(v, r.Framework)
+		r.Framework = v.winner(Framework)
+	}
 	if r.Framework == "unknown" && is(r.Backend, Framework) {
 		r.Framework = r.Backend
 	}

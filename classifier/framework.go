@@ -95,6 +95,14 @@ var programs = []Program{
 		Keys:    []string{"actor_rollout_ref."},
 	},
 	{
+		ID: "open_instruct", Name: "Open-Instruct", Roles: Application, Guide: "open-instruct", Dialect: "flag",
+		Packages: []Package{{"open_instruct", []string{
+			"grpo_fast.py", "grpo.py", "grpo_utils.py", "grpo_olmo_core_actor.py", "finetune.py", "dpo.py", "dpo_tune.py", "dpo_tune_cache.py", "dpo_utils.py", "ppo_fast.py", "reward_modeling.py", "model_utils.py",
+			"vllm_utils.py", "vllm_utils3.py",
+		}}},
+		Actors: []string{"PolicyTrainerRayProcess"},
+	},
+	{
 		ID: "openrlhf", Name: "OpenRLHF", Roles: Framework, Guide: "openrlhf", Dialect: "flag", Colocate: true,
 		Packages: []Package{{"openrlhf", []string{"cli", "trainer", "utils", "models", "datasets"}}},
 		Actors: []string{
@@ -134,14 +142,6 @@ var programs = []Program{
 	{
 		ID: "prime_rl", Name: "prime-rl", Roles: Application, Guide: "prime-rl", Dialect: "flag",
 		Packages: []Package{{"prime_rl", []string{"trainer", "orchestrator", "inference", "utils", "entrypoints"}}},
-	},
-	{
-		ID: "open_instruct", Name: "Open-Instruct", Roles: Application, Guide: "open-instruct", Dialect: "flag",
-		Packages: []Package{{"open_instruct", []string{
-			"grpo_fast.py", "grpo.py", "grpo_utils.py", "grpo_olmo_core_actor.py", "finetune.py", "dpo.py", "dpo_tune.py", "dpo_tune_cache.py", "dpo_utils.py", "ppo_fast.py", "reward_modeling.py", "model_utils.py",
-			"vllm_utils.py", "vllm_utils3.py",
-		}}},
-		Actors: []string{"PolicyTrainerRayProcess"},
 	},
 	{
 		ID: "trlx", Name: "trlX", Roles: Application, Guide: "trlx", Dialect: "yaml",

@@ -37,6 +37,7 @@ func TestAProgramIsRecognizedByAnyOfItsTraces(t *testing.T) {
 		"another one with its engine's stack":     {frame("/w/LLaMA-Factory/src/llamafactory/train/x.py") + engine, "vllm", "llamafactory", "", "vllm"}, // it only starts the engine
 		"an application's strategy for Megatron":  {frame("/w/ROLL/roll/distributed/strategy/megatron_strategy.py") + frame(installed+"torch/utils/_contextlib.py"), "megatron", "roll", "megatron", ""},
 		"an application's strategy for DeepSpeed": {frame("/w/ROLL/roll/distributed/strategy/deepspeed_strategy.py"), "deepspeed", "roll", "deepspeed", ""},
+		"a class that it took from OpenRLHF":      {"(LLMRayActor pid=72011) hello\n" + frame("/w/open-instruct/open_instruct/grpo_fast.py") + frame(installed+"deepspeed/runtime/engine.py"), "deepspeed", "open_instruct", "deepspeed", ""},
 		"an application's strategy for vLLM":      {frame("/w/ROLL/roll/distributed/strategy/vllm_strategy.py"), "unknown", "roll", "", "vllm"},
 		"a folder that only has a program's name": {frame("/home/u/verl/train.py"), "unknown", "", "", ""},
 		"an environment named after a program":    {frame("/opt/envs/areal/lib/python3.12/site-packages/torch/nn/functional.py"), "torch", "", "", ""},
