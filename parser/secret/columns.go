@@ -32,3 +32,9 @@ func columnsIn(text string) (spans []span) {
 	}
 	return spans
 }
+
+// isColumn accepts what is issued, and a shorter run of letters with three numbers between them.
+func isColumn(s string) bool {
+	_, numbers := classes(s)
+	return isIssued(s) || isRun(s) && numbers >= 3
+}

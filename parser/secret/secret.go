@@ -34,13 +34,13 @@ func Text(text string) string {
 	if len(text) < 6 || len(text) < minBare && !strings.ContainsAny(text, signs) {
 		return text
 	}
+	text = mask(text, issuedIn(text)) // before a shape masks the middle of one
 	has := literal.PairsOf(text)
 	for i := range shapes {
 		if x := &shapes[i]; x.isNeeded(text, &has) {
 			text = mask(text, x.find(text))
 		}
 	}
-	text = mask(text, issuedIn(text))
 	text = mask(text, columnsIn(text))
 	text = mask(text, namedIn(text))
 	if view, at := asTyped(text, &has); at != nil {
@@ -139,7 +139,12 @@ func namedIn(text string) (spans []span) {
 		switch c := text[i]; {
 		case c == '=' || c == ':':
 			name, at = nameBefore(text[from:i]), i+1
-			if strings.HasPrefix(text[at:], ">") || c == ':' && strings.HasPrefix(text[at:], "=") {
+			if c == '=' && name == "." { // an assignment of PHP, which appends: x .= "y"
+				name = nameBefore(strings.TrimSuffix(strings.TrimRight(text[from:i], " "), "."))
+			}
+			if colons := len(text[at:]) - len(strings.TrimLeft(text[at:], ":")); c == ':' && strings.HasPrefix(text[at+colons:], "=") {
+				at += colons + 1 // an assignment of Go, of Make
+			} else if strings.HasPrefix(text[at:], ">") {
 				at++
 			} else if strings.HasPrefix(text[at:], "= ") { // a comparison
 				continue
@@ -266,6 +271,7 @@ const decoration = "\"'`*“”‘’«»"
 // nameBefore returns the name that text ends with, ignoring decoration and blanks after it.
 func nameBefore(text string) string {
 	text = strings.TrimRight(text, " \t")
+	text = strings.TrimRight(strings.TrimRight(text, "?+"), " \t")      // an assignment of Make
 	if strings.HasSuffix(text, `"]`) || strings.HasSuffix(text, `']`) { // os.environ["NAME"]
 		text = text[:len(text)-1]
 	}
@@ -402,6 +408,9 @@ func valueEnds(value, rest string) bool {
 	return strings.IndexByte(ends, rest[0]) >= 0
 }
 
+// maxNumber is the length of the largest number of 64 bits. More digits are no number of tokens.
+const maxNumber = 20
+
 // isValue reports whether a value may be a secret: not empty, no keyword, no number of tokens, and after the colon of
 // a sentence no plain word.
 func isValue(name, between, value string) bool {
@@ -416,7 +425,7 @@ func isValue(name, between, value string) bool {
 		return false
 	}
 	password := strings.Contains(strings.ToLower(name), "pass")
-	if !password && strings.Trim(value, digits+".-") == "" {
+	if !password && strings.Trim(value, digits+".-") == "" && (len(value) <= maxNumber || strings.Trim(value, digits) != "") {
 		return false
 	}
 	sentence := strings.HasSuffix(between, ": ") || strings.HasPrefix(between, "|") || strings.HasPrefix(between, ":") && strings.ContainsAny(between, "\n\\")

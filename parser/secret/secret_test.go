@@ -140,6 +140,35 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 	}
 }
 
+// TestTextMasksWhatScannersKnow has forms of which a rule set of a scanner knows more than the usual one.
+func TestTextMasksWhatScannersKnow(t *testing.T) {
+	t.Parallel()
+	for name, tc := range map[string]struct{ text, secret string }{
+		"behind a name, short":          {"using airtable_api_key z9mow4925kos346h4", "z9mow4925kos346h4"},
+		"behind a secret's name":        {"INFO using asana_client_secret " + hex40[:32], hex40[:32]},
+		"of digits alone":               {"DISCORD_CLIENT_SECRET=74863244779389212083347488944598", "74863244779389212083347488944598"},
+		"appended":                      {`$mailgun_api_token .= "a1b2c3d4e5f6a7b8"`, "a1b2c3d4e5f6a7b8"},
+		"assigned by make, if not set":  {"API_SECRET ?= a1b2c3d4e5f6a7b8", "a1b2c3d4e5f6a7b8"},
+		"assigned by make, at once":     {"API_SECRET ::= a1b2c3d4e5f6a7b8", "a1b2c3d4e5f6a7b8"},
+		"assigned by make, and escaped": {"API_SECRET :::= a1b2c3d4e5f6a7b8", "a1b2c3d4e5f6a7b8"},
+		"logged in with":                {"+ wandb login ab_cdefghi1jkl2mnopqrst-uvwxyz01", "cdefghi1"},
+		"an app of Facebook":            {"app 1308742762612587|rhoK1cbv0DOU_RTX_87O4MkX7AI", "rhoK1cbv0DOU_RTX_87O4MkX7AI"},
+		"PlanetScale, of one case":      {"x pscale" + "_oauth_xbtf24vnjydhqc_c1elfx_i15-u-hypp", "xbtf24vnjydhqc"},
+		"Duffel, of one case":           {"x duffel" + "_test_0t0we6n6y-4-z1oox9c-964pl7n3g5_03p7z_2c=oi0", "964pl7n3g5"},
+		"Sentry, behind its claims":     {"x sntrys" + "_eyJpYXQiOjMxMywidXJsIjoiaHR0cHM6Ly95dE53c1NFeHRMIn0=_neAzdGalua68e3SKA+JkwmoujgAoKXVEOKmdkmVgSY+", "JkwmoujgAoKX"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.NotContains(t, secret.Stable(tc.text), tc.secret)
+		})
+	}
+	for _, text := range []string{
+		"sorted by cache_key qwen2-7b-fsdp2-lora16-sp4", "max_token 123456789012345678", "eos_token=12345678901234567890", "a ?: b, x == y, key != value", "12345678|87654321", "wandb login failed, the run goes on",
+	} {
+		assert.Equal(t, text, secret.Stable(text))
+	}
+}
+
 func TestTextKeepsOtherWords(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{

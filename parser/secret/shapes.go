@@ -41,7 +41,8 @@ var shapes = slices.Concat([]shape{
 	{need: "hook", re: lazyre.New(`(?:hooks\.slack(?:-gov)?\.com/\w+|discord(?:app)?\.com/api/webhooks/\d+|webhook\.office\.com/\w+|/bot/v2/hook|hooks\.zapier\.com/hooks/catch|hook\.\w+\.make\.com)/([^\s"'<>]{20,})`)},
 	{need: "/hooks/", re: lazyre.New(`/hooks/([a-z0-9]{26})\b`), ok: hasDigit}, // Mattermost
 	{need: "key=|auth=|jwt=", near: "?&", re: lazyre.New(`[?&](?:key|auth|jwt)=([\w-]{20,})`), ok: hasDigit},
-	{need: ":A", re: lazyre.New(`(?:^|[^A-Za-z0-9]|bot)\d{5,16}:(A[\w-]{34})`)}, // Telegram
+	{need: ":A", re: lazyre.New(`(?:^|[^A-Za-z0-9]|bot)\d{5,16}:(A[\w-]{34})`)},       // Telegram
+	{need: "|", re: lazyre.New(`\b\d{13,17}\|([\w-]{27})(?:[^\w-]|$)`), ok: isRandom}, // Facebook
 	{need: "Q~", re: lazyre.New(edge + `([\w~.]{3}\dQ~[\w~.-]{31,34})`)},
 	{need: ".atlasv1.", re: lazyre.New(edge + `(\w{14}\.atlasv1\.[\w=-]{40,})`)},
 	{need: "A3-", re: lazyre.New(edge + `A3-([A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,5})`)}, // 1Password
@@ -54,7 +55,7 @@ var shapes = slices.Concat([]shape{
 	{need: "auth", re: lazyre.New(`\b_?auth\\?["']?\s*[:=]\s*\\?["']?([A-Za-z0-9+/]{16,}={0,2})`), ok: isRandom}, // Docker, npm
 	{need: "_auth", re: lazyre.New(`(?:^|[\s:"'(])_auth\s*=\s*([A-Za-z0-9+/]{8,}={0,2})`), ok: isRandom},         // npm, cut short
 	{need: "login(", re: lazyre.New(`login\(\s*(?:\w+\s*=\s*)?["']([^"']{16,})["']`)},
-	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](?:local-)?(\w{32,})`)},
+	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](?:local-)?(\w[\w-]{31,})`)},
 	{need: "pass:", re: lazyre.New(`-pass(?:in|out|word)?[\s"',=]+pass:([^\s"',]+)`)},
 	{need: "api.day.app/|ftqq.com/|push.ft07.com/|qmsg.zendee.cn/|hc-ping.com/", re: lazyre.New(`(?:api\.day\.app|sctapi\.ftqq\.com|(?:push\.ft07\.com|qmsg\.zendee\.cn)/send|hc-ping\.com)/([\w-]{20,})`)}, // Bark, ServerChan, Qmsg, Healthchecks
 	{need: "TRUE|FALSE", re: lazyre.New(`\s(?:TRUE|FALSE)\s/\S*\s(?:TRUE|FALSE)\s\d+\s\S+\s(\S{6,})`)},                                                                                                      // a file of cookies
@@ -100,18 +101,18 @@ var shapes = slices.Concat([]shape{
 	{need: "SHA", re: lazyre.New(`\{S?SHA\d*\}([A-Za-z0-9+/]{20,}={0,2})`)}, // Apache's .htpasswd, LDAP
 	{need: "密|令牌|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|访问令牌|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
 	{need: "令牌", re: lazyre.New(`令牌\s*[:：=是为]\s*["']?([^\s"'，。]{8,})`), ok: hasLetterAndDigit},
-	{need: "wd={|WD={|assword={|ASSWORD={", re: lazyre.New(`(?i)\b(?:pwd|password)=\{([^{}\s]+)\}`), ok: hasLetterAndDigit},                                                                                        // ODBC
-	{need: "<string>|<td>|key=\"|name=\"", near: "<", named: true, re: lazyre.New(`(?:<(?:key|t[dh])>|\b(?:key|name)=\\*")([\w.-]+)(?:</\w+>\s*<\w+>|\\*">)([^<]+)</`)},                                            // a property list, a table, Java's properties
-	{need: "name=\"", near: "\n\\", named: true, re: lazyre.New(`\bname="([\w.-]+)"(?:\s|\\+[rn])+([^\s"\\]{4,})`)},                                                                                                // a form
-	{need: "_KEY |_TOKEN |-Key |_key |_token |_KEY,|_TOKEN,|_KEY;|_TOKEN;", named: true, ok: isIssued, re: lazyre.New(`([\w-]+[_-](?:KEY|TOKEN|[Kk]ey|token))[ ,;]["']?([^\s"'=:|,;()<>]{20,})`)},                  // a column, a line of CSV
-	{need: "***", re: lazyre.New(`\*\*\*(?:(?:::\w+)?[:, ]|\\*["'], ?\\*["'])([^\s"',:@\\()]{16,})`), ok: isIssuedOrBase64},                                                                                        // the secret behind its id
-	{need: "***\\\" ->|***\" ->", re: lazyre.New(`\*\*\*\\*" -> \\*"([^"\\]+)`)},                                                                                                                                   // Terraform's plan
-	{need: "***", re: lazyre.New(`(?:\*\*\*[\w.-]{0,7}[\s\\n]+){2}([^\s*\\"'$]{8,})`), ok: isRandom},                                                                                                               // the next part of a wrapped one
-	{need: "***", re: lazyre.New(`\*\*\*[_.-]+([\w-]{8,})`), ok: isLeft},                                                                                                                                           // the end of one
-	{need: "PI key|pi key|PI Key|ccess key|ccess Key|ccess token|our token", near: ":", re: lazyre.New(`(?i)\b(?:(?:api|access) key|(?:access|your) token)\b[^:\n]{0,80}: ["']?([^\s"'()<>]{20,})`), ok: isIssued}, // a prompt
-	{need: "[-|, -", near: "]", named: true, re: lazyre.New(`[\[,] ?(--?[\w-]+), ([^\s"',\]]+)`)},                                                                                                                  // a list without quotes
-	{need: "KEY  |TOKEN  |PASSWORD  |SECRET  |key  |token  |password  |secret  ", named: true, ok: isMixed, re: lazyre.New(`([\w.-]+) {2,}([^\s"'=:|]{8,})`)},                                                      // a table without rules
-	{need: "cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle", re: lazyre.New(`([\w+/=-]*(?:cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle)[\w+/=-]*)`)},                                                                     // private_key in Base64, at each offset
+	{need: "wd={|WD={|assword={|ASSWORD={", re: lazyre.New(`(?i)\b(?:pwd|password)=\{([^{}\s]+)\}`), ok: hasLetterAndDigit},                                                                                                       // ODBC
+	{need: "<string>|<td>|key=\"|name=\"", near: "<", named: true, re: lazyre.New(`(?:<(?:key|t[dh])>|\b(?:key|name)=\\*")([\w.-]+)(?:</\w+>\s*<\w+>|\\*">)([^<]+)</`)},                                                           // a property list, a table, Java's properties
+	{need: "name=\"", near: "\n\\", named: true, re: lazyre.New(`\bname="([\w.-]+)"(?:\s|\\+[rn])+([^\s"\\]{4,})`)},                                                                                                               // a form
+	{need: "_KEY |_TOKEN |_SECRET |-Key |_key |_token |_secret |_KEY,|_TOKEN,|_KEY;|_TOKEN;", named: true, ok: isColumn, re: lazyre.New(`([\w-]+[_-](?:KEY|TOKEN|SECRET|[Kk]ey|token|secret))[ ,;]["']?([^\s"'=:|,;()<>]{16,})`)}, // a column, a line of CSV
+	{need: "***", re: lazyre.New(`\*\*\*(?:(?:::\w+)?[:, ]|\\*["'], ?\\*["'])([^\s"',:@\\()]{16,})`), ok: isIssuedOrBase64},                                                                                                       // the secret behind its id
+	{need: "***\\\" ->|***\" ->", re: lazyre.New(`\*\*\*\\*" -> \\*"([^"\\]+)`)},                                                                                                                                                  // Terraform's plan
+	{need: "***", re: lazyre.New(`(?:\*\*\*[\w.-]{0,7}[\s\\n]+){2}([^\s*\\"'$]{8,})`), ok: isRandom},                                                                                                                              // the next part of a wrapped one
+	{need: "***", re: lazyre.New(`\*\*\*[_.-]+([\w-]{8,})`), ok: isLeft},                                                                                                                                                          // the end of one
+	{need: "PI key|pi key|PI Key|ccess key|ccess Key|ccess token|our token", near: ":", re: lazyre.New(`(?i)\b(?:(?:api|access) key|(?:access|your) token)\b[^:\n]{0,80}: ["']?([^\s"'()<>]{20,})`), ok: isIssued},                // a prompt
+	{need: "[-|, -", near: "]", named: true, re: lazyre.New(`[\[,] ?(--?[\w-]+), ([^\s"',\]]+)`)},                                                                                                                                 // a list without quotes
+	{need: "KEY  |TOKEN  |PASSWORD  |SECRET  |key  |token  |password  |secret  ", named: true, ok: isMixed, re: lazyre.New(`([\w.-]+) {2,}([^\s"'=:|]{8,})`)},                                                                     // a table without rules
+	{need: "cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle", re: lazyre.New(`([\w+/=-]*(?:cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle)[\w+/=-]*)`)},                                                                                    // private_key in Base64, at each offset
 	{need: "value=|value:|Value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?[Vv]alue["']?\s*[=:>]\s*\\*["']?([^\s"',}<]+)`)},
 	{need: "value=|value:|value\"|value'", named: true, swapped: true, re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?(?:name|key)["']?\s*[=:]\s*["']([\w.-]+)`)},
 	{need: `['|["|[b|[\`, named: true, ok: hasLetterAndDigit, re: lazyre.New(`\[b?\\*["']([\w-]+)\\*["'], ?b?\\*["']([^"'\\]{8,})\\*["']\]`)}, // a header
@@ -203,10 +204,12 @@ var issued = [...]struct {
 	{dots, 10, true, "xoxe."},
 	{dots, 20, false, "glpat- glrt-"},
 	{dots, 20, true, "ya29. AQ.Ab"},
-	{dots, 40, true, "SG. dp.st. dt0c01. tfp_ ATATT3 ATCTT3 duffel_live_ duffel_test_"},
+	{dots, 40, true, "SG. dp.st. dt0c01. tfp_ ATATT3 ATCTT3"},
 	{dots, 60, true, "fio-u-"},
+	{dots, 40, false, "duffel_live_ duffel_test_"},
+	{any64, 30, false, "pscale_tkn_ pscale_oauth_ pscale_pw_"},
 	{dots, 80, true, "t1.9eu sl."},
-	{any64, 30, true, "pscale_tkn_ pscale_oauth_ pscale_pw_ glc_ sntrys_ ZXlK"},
+	{any64, 30, true, "glc_ sntrys_ ZXlK"},
 	{any64, 40, true, "MII ops_eyJ fm1a_ fm1r_ fm2_ bce-v3/"},
 	{any64, 60, true, "ABSK IQoJb3JpZ2lu"},
 }
