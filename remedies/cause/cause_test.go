@@ -82,6 +82,11 @@ func trained(n int64) func(*Input) { return func(in *Input) { in.Trained = n } }
 // sharded is a run of FSDP.
 func sharded(in *Input) { in.Backend = "fsdp" }
 
+// setUp is what DeepSpeed held before the first step, in GiB, and a small request in it.
+func setUp(gib float64) func(*Input) {
+	return func(in *Input) { in.SetUp, in.Requested = *bytes(gib), bytes(.1) }
+}
+
 // parameters sets the model's size and the number of GPUs.
 func parameters(n, gpus int64) func(*Input) {
 	return func(in *Input) { in.Parameters.Value, in.GPUs = n, gpus }
@@ -525,6 +530,16 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{
 			"ZeRO stage 2 keeps the weights whole", "states_too_big", failure("gpu", "backward", parameters(22e9, 8), trained(22000000000), setting("zero_stage", "2"), deepspeed),
 			failure("gpu", "backward", parameters(22e9, 8), trained(22000000000), setting("zero_stage", "3"), deepspeed),
+		},
+		{
+			"what DeepSpeed held before the first batch, with gradients to come", "states_too_big",
+			failure("gpu", "backward", parameters(14e9, 4), setting("zero_stage", "2"), deepspeed, setUp(66)),
+			failure("gpu", "backward", parameters(14e9, 4), setting("zero_stage", "2"), deepspeed, setUp(50)),
+		},
+		{
+			"what DeepSpeed held leaves room for a small request only", "states_too_big",
+			failure("gpu", "backward", deepspeed, setUp(70)),
+			failure("gpu", "backward", deepspeed, setUp(70), func(in *Input) { in.Requested = bytes(6) }),
 		},
 		{
 			"states in host memory", "activations", failure("gpu", "backward", parameters(22e9, 8), trained(22000000000), setting("zero_stage", "2"), setting("adam_offload", "true"), deepspeed),

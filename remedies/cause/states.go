@@ -189,6 +189,9 @@ func statesFigure(in *Input) (string, *int64) {
 	if adapterSlots(in) != "" {
 		return in.slotsText(), nil
 	}
+	if why := statesMeasured(in); why != "" && statesFill(in) == "" {
+		return why, &in.SetUp
+	}
 	if statesFill(in) == "" {
 		if memory.WideParameter(in.Request) {
 			return weightsFigure(4, "the weights alone, in float32")(in)

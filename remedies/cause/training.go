@@ -86,6 +86,7 @@ var training = []hypothesis{
 		evidence: []weighed{
 			{proof, statesExceedCard},
 			{3 * proof, statesFill},
+			{3 * proof, statesMeasured},
 			{2 * proof, both(modelsBeside, (*Input).gpu)},
 			{4 * proof, wholeBeside},
 			{3 * proof, DispatchedFills},

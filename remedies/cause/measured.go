@@ -1,0 +1,48 @@
+package cause
+
+import (
+	"fmt"
+
+	"oomscan/classifier"
+)
+
+// statesMeasured reports that what DeepSpeed had allocated when it was set up leaves little of the card for a first step, whose request is
+// small: neither the batch nor its length matters much.
+func statesMeasured(in *Input) string {
+	if in.SetUp <= 0 || in.Total == nil || in.Requested == nil || *in.Requested > *in.Total/50 || in.Infers || in.offloads() {
+		return ""
+	}
+	gradients := in.gradientsToCome()
+	if in.SetUp+gradients < *in.Total*17/20 {
+		return ""
+	}
+	text := classifier.GiB(in.SetUp) + " was allocated before the first batch"
+	if gradients > 0 {
+		text += ", and gradients take " + classifier.GiB(gradients)
+	}
+	return fmt.Sprintf("%s; the card has %s", text, gib(in.Total))
+}
+
+// gradientsToCome returns what the gradients take on a card that ZeRO allocates in the first backward pass, 0 if unknown. A run that has
+// allocated the states of all parameters trains all of them.
+func (in *Input) gradientsToCome() int64 {
+	of := func(p int64) int64 {
+		switch in.number(zeroKeys...) {
+		case 1:
+			return 2 * p
+		case 2:
+			return 2 * p / max(in.GPUs, 1)
+		}
+		return 0
+	}
+	p, all := in.trained(), in.Parameters.Value
+	if p == 0 && all < 1<<40 && !in.Adapters && !in.Quantized {
+		if states, _ := in.states(all); in.SetUp >= (states-of(all))/20*19 {
+			p = all
+		}
+	}
+	if p <= 0 || p > 1<<40 || in.Phase == "optimizer" {
+		return 0
+	}
+	return of(p)
+}
