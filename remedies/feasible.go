@@ -50,9 +50,13 @@ func feasibleShare(ctx *Context, key string, f float64) feasibleRange {
 	if draft := ctx.is("draft"); draft || !boundBySGLang(ctx, &b, f) { // the last weights that were read are the draft model's
 		if share, how, ok := q.weightShare(); ok {
 			b.atLeast(share, how)
-			if g, read := lastReading(ctx.run, "sglang.mem_weights"); draft && read {
-				b.besideDraft(share, &g, deref(ctx.root.Total))
+			if g, read := lastReading(ctx.run, "sglang.mem_weights"); draft && read && !ctx.stackContains(engineDepth, "load_model") {
+				used, _ := g.Fields.Int("used")
+				b.besideDraft(share, float64(used)/float64(max(deref(ctx.root.Total), 1)), used)
 			}
+		}
+		if draft && draftsItself(ctx) {
+			b.besideItself(ctx)
 		}
 		b.afterCache(ctx)
 	}
@@ -71,11 +75,27 @@ func feasibleShare(ctx *Context, key string, f float64) feasibleRange {
 
 // besideDraft leaves room for a draft model of at least half the main model's size. Its cache takes as much of the main model's
 // cache as its weights of the main model's weights.
-func (b *feasibleRange) besideDraft(weights float64, g *classifier.Gauge, total int64) {
-	used, ok := g.Fields.Int("used")
-	if draft := float64(used) / float64(total); ok && total > 0 && draft > weights/2 {
-		b.atMost(0.95*weights/(weights+draft), "a draft model with "+classifier.GiB(used)+" of weights, and its cache")
+func (b *feasibleRange) besideDraft(weights, draft float64, bytes int64) {
+	if draft > weights/2 && draft < 1 {
+		b.atMost(0.95*weights/(weights+draft), "a draft model with "+classifier.GiB(bytes)+" of weights, and its cache")
 	}
+}
+
+// besideItself leaves room for the whole model a second time.
+func (b *feasibleRange) besideItself(ctx *Context) {
+	if left, weights, at, ok := sglangLoaded(ctx); ok {
+		share := float64(weights) / float64(left+weights)
+		b.atLeast(share, fmt.Sprintf("%s of weights (%s)", classifier.GiB(weights), at))
+		b.besideDraft(share, share, weights)
+	}
+}
+
+// draftsItself reports whether SGLang was reading the model again as its own draft model, all of it: where it knows how to draft with a
+// part of the model, the file of that part is named for it (srt/models, glm4_moe_nextn.py, mimo_mtp.py).
+func draftsItself(ctx *Context) bool {
+	draft, ok1 := ctx.settings.find("speculative_draft_model_path", true)
+	model, ok2 := ctx.settings.find("model_path", true)
+	return ok1 && ok2 && draft.value.Value == model.value.Value && ctx.stackContains(engineDepth, "load_model") && !ctx.passesThrough("_nextn.py", "_mtp.py")
 }
 
 // afterCache leaves room for the draft model of vLLM's V0, whose weights are not in the profile by which the cache is planned

@@ -53,7 +53,15 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	if n := weightsToCome(q.Context); n > short {
 		short, why = n, "of weights that were still to come back"
 	}
+	for _, more := range []still{graphsToCome(q.Context), scoresToCome(q.Context)} {
+		if more.bytes > 0 {
+			short, why = short+more.bytes, fmt.Sprintf("that was missing, with %s %s", classifier.GiB(more.bytes), more.why)
+		}
+	}
 	m, what := marginOf(*t), "margin"
+	if n, how := idleCache(q.Context); n > m {
+		m, what = n, how
+	}
 	if n := deref(q.root.Requested); n > m && deref(q.root.OtherProcesses) > 0 && trains(q.Context) && !q.is("engine_process") {
 		m, what = n, "another tensor like it" // of those so large, as logits are, a step has several
 	}

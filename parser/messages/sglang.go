@@ -336,11 +336,11 @@ func sglangGauges() []pattern.Pattern {
 		{
 			Name:     "sglang.prefill",
 			Literals: []string{"#new-token: "},
-			Expr:     `Prefill batch[^\n]{0,80}?#new-token: (?<tokens>\d{1,9})\b`,
+			Expr:     `Prefill batch[^\n]{0,80}?#new-token: (?<tokens>\d{1,9})\b(?:[^\n]{0,80}?token usage: (?<usage>[01]\.\d{1,3}))?`,
 			Gauge:    true, Source: "SGLang 0.2-0.5, managers/scheduler_metrics_mixin.py",
 			Match: []pattern.Sample{{
 				Line: "[2026-03-09 14:44:05 TP0] Prefill batch, #new-seq: 2, #new-token: 8192, #cached-token: 0, token usage: 0.31, #running-req: 5, #queue-req: 0, ",
-				Want: parser.Fields{"tokens": "8192"},
+				Want: parser.Fields{"tokens": "8192", "usage": "0.31"},
 			}},
 			NoMatch: []string{"[2026-03-09 14:44:05] Decode batch, #running-req: 61, #token: 523939, token usage: 0.87"},
 		},

@@ -68,6 +68,18 @@ func vllmGauges() []pattern.Pattern {
 			NoMatch: []string{"Capturing CUDA graph shapes:   0%|          | 0/67"},
 		},
 		{
+			Name:     "engine.graphs_done",
+			Literals: []string{"Capturing CUDA graph", "Capturing batches ("},
+			Expr:     `Capturing (?:CUDA graph shapes|CUDA graphs \([^)]{1,60}\)|batches \([^)]{1,100}\)):\s{1,4}\d{1,3}%\|[^|]{0,60}\| (?<done>\d{1,4})/(?<total>\d{1,4}) \[`,
+			Gauge:    true, Source: "vLLM, v1/worker/gpu_model_runner.py; SGLang, model_executor/cuda_graph_runner.py: a bar of tqdm over the sizes, the largest first",
+			Also: []string{"bar.graph_capture", "bar.graph_capture_done"},
+			Match: []pattern.Sample{
+				{Line: "Capturing CUDA graph shapes:  31%|###1      | 11/35 [00:09<00:20,  1.20it/s]", Want: parser.Fields{"done": "11", "total": "35"}},
+				{Line: "Capturing batches (bs=8 avail_mem=1.02 GB):   9%|9         | 9/100 [00:09<01:30,  1.00it/s]", Want: parser.Fields{"done": "9", "total": "100"}},
+			},
+			NoMatch: []string{"Graph capturing finished in 21 secs, took 0.50 GiB"},
+		},
+		{
 			// The unit b only takes the thousands separators out: these are tokens.
 			Name:     "vllm.kv_tokens",
 			Literals: []string{"GPU KV cache size: "},

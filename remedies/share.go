@@ -1,0 +1,58 @@
+package remedies
+
+import (
+	"fmt"
+
+	"oomscan/classifier"
+	"oomscan/remedies/memory"
+)
+
+// still is memory that the failed process would have taken after the failed request, and what for.
+type still struct {
+	bytes int64
+	why   string
+}
+
+// graphsToCome returns what the graphs that were still to be captured take: their part of what the captured ones hold. They are captured
+// in one pool, the largest first, so that the rest takes no more than what came before (vLLM, v1/worker/gpu_model_runner.py,
+// capture_model; SGLang, model_executor/cuda_graph_runner.py, capture).
+func graphsToCome(ctx *Context) still {
+	g, ok := memory.Reading(ctx.run, ctx.incident, "engine.graphs_done")
+	done, ok1 := g.Fields.Int("done")
+	total, ok2 := g.Fields.Int("total")
+	held, _ := ctx.root.Fields.Int("private_pools")
+	if !ok || !ok1 || !ok2 || done >= total || held <= 0 || !ctx.is("graph_capture") {
+		return still{}
+	}
+	rest := held
+	if done > total-done {
+		rest = held / done * (total - done)
+	}
+	return still{rest, fmt.Sprintf("%d of %d graphs that were still to be captured, when the others held %s,", total-done, total, classifier.GiB(held))}
+}
+
+// scoresToCome returns the softmax of attention scores that an engine builds in full: it is made beside them. A failed request is the scores
+// where less than as much was taken since the engine said what was free.
+func scoresToCome(ctx *Context) still {
+	g, ok := memory.Reading(ctx.run, ctx.incident, "sglang.mem_available")
+	before, _ := g.Fields.Int("free")
+	n, free := deref(ctx.root.Requested), deref(ctx.root.Free)
+	if !ok || n <= 0 || before-free >= n || !ctx.is("full_scores") || !ctx.is("serving") {
+		return still{}
+	}
+	return still{n, "of their softmax beside them"}
+}
+
+// idleCache returns half of the part of SGLang's cache that was unused when it failed at work, at most what its guide wants free. A
+// larger step of the share costs nothing then.
+func idleCache(ctx *Context) (bytes int64, how string) {
+	const wanted = 5 << 30 // docs, hyperparameter_tuning.md
+	pool, ok1 := memory.Reading(ctx.run, ctx.incident, "sglang.mem_kv_pool")
+	batch, ok2 := memory.Reading(ctx.run, ctx.incident, "sglang.prefill")
+	used, _ := pool.Fields.Int("used")
+	part, known := parseNumber(batch.Fields["usage"])
+	if !ok1 || !ok2 || !known || part > 1 || !ctx.is("serving") {
+		return 0, ""
+	}
+	return min(int64(float64(used)*(1-part)/2), wanted), fmt.Sprintf("margin, for only %s of the cache was in use,", fraction(part))
+}

@@ -1,0 +1,68 @@
+package remedies
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"oomscan/classifier"
+	"oomscan/parser"
+)
+
+func TestAShareLeavesRoomForWhatWasStillToCome(t *testing.T) {
+	at := parser.Position{Source: "a.log", Line: 2}
+	gauge := func(name string, fields parser.Fields) classifier.Gauge {
+		return classifier.Gauge{Name: name, Fields: fields, At: at}
+	}
+	graphs := func(done, total string) classifier.Gauge {
+		return gauge("engine.graphs_done", parser.Fields{"done": done, "total": total})
+	}
+	capture := func(pools float64) *classifier.Incident {
+		in := fullCard("init", 0.5, "/x/vllm/v1/worker/gpu_model_runner.py|capture_model|self._capture_cudagraphs(")
+		in.Root.At = parser.Position{Source: "a.log", Line: 9}
+		in.Root.Fields = parser.Fields{"private_pools": itoa(*gibs(pools))}
+		return in
+	}
+	serving := func(request float64, stack ...string) *classifier.Incident {
+		in := fullCard("rollout", request, stack...)
+		in.Root.At = parser.Position{Source: "a.log", Line: 9}
+		return in
+	}
+	const extend = "/x/sglang/srt/model_executor/model_runner.py|forward_extend|"
+	pool := gauge("sglang.mem_kv_pool", parser.Fields{"used": itoa(*gibs(24)), "tokens": "400000"})
+	batch := func(usage string) classifier.Gauge {
+		return gauge("sglang.prefill", parser.Fields{"tokens": "512", "usage": usage})
+	}
+	eager := []string{extend, "/x/transformers/models/siglip/modeling_siglip.py|eager_attention_forward|attn_weights = torch.matmul(query, key.transpose(-1, -2))"}
+	started := gauge("sglang.mem_available", parser.Fields{"free": itoa(*gibs(1))})
+	again := func(request float64) *classifier.Incident {
+		in := fullCard("init", request, "/x/sglang/srt/managers/scheduler.py|__init__|self.draft_worker = EAGLEWorker(", "/x/sglang/srt/model_executor/model_runner.py|load_model|", "/x/sglang/srt/models/glm4_moe.py|__init__|")
+		in.Root.At = parser.Position{Source: "a.log", Line: 9}
+		return in
+	}
+	weights := gauge("sglang.mem_weights", parser.Fields{"used": itoa(*gibs(14)), "free": itoa(*gibs(25))})
+	for _, tt := range []struct {
+		name     string
+		program  string
+		pairs    []string
+		readings []classifier.Gauge
+		in       *classifier.Incident
+		want     string
+	}{
+		{"no bar shows how many graphs are missing", "vllm", []string{"gpu_memory_utilization", "0.95"}, nil, capture(2), "--gpu-memory-utilization=0.89"},
+		{"graphs to be captured take their part of what others hold", "vllm", []string{"gpu_memory_utilization", "0.95"}, []classifier.Gauge{graphs("20", "35")}, capture(2), "--gpu-memory-utilization=0.85"},
+		{"but no more than those that are there", "vllm", []string{"gpu_memory_utilization", "0.95"}, []classifier.Gauge{graphs("2", "35")}, capture(2), "--gpu-memory-utilization=0.84"},
+		{"a cache in use leaves the usual margin", "sglang", []string{"mem_fraction_static", "0.9"}, []classifier.Gauge{pool, batch("0.98")}, serving(0.5, extend), "--mem-fraction-static=0.84"},
+		{"a cache that is hardly used may be much smaller", "sglang", []string{"mem_fraction_static", "0.9"}, []classifier.Gauge{pool, batch("0.07")}, serving(0.5, extend), "--mem-fraction-static=0.76"},
+		{"the softmax of scores lies beside them", "sglang", []string{"mem_fraction_static", "0.9"}, []classifier.Gauge{started}, serving(6, eager...), "--mem-fraction-static=0.55"},
+		{"where the scores are there, it is what failed", "sglang", []string{"mem_fraction_static", "0.9"}, []classifier.Gauge{gauge("sglang.mem_available", parser.Fields{"free": itoa(*gibs(8))})}, serving(6, eager...), "--mem-fraction-static=0.7"},
+		{"a model that drafts for itself is there twice", "sglang", []string{"mem_fraction_static", "0.7", "model_path", "/m/a", "speculative_draft_model_path", "/m/a"}, []classifier.Gauge{weights, pool}, again(0.5), "--mem-fraction-static=0.47"},
+		{"another draft model may be small", "sglang", []string{"mem_fraction_static", "0.7", "model_path", "/m/a", "speculative_draft_model_path", "/m/b"}, []classifier.Gauge{weights, pool}, again(0.5), "--mem-fraction-static=0.64"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := as(run(tt.program, tt.pairs...), "", tt.program, "Qwen/Qwen2.5-0.5B-Instruct")
+			r.Gauges = append(r.Gauges, tt.readings...)
+			assert.Contains(t, changesOf(For(r, tt.in)), tt.want)
+		})
+	}
+}
