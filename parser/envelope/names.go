@@ -109,7 +109,11 @@ func isSentence(m *matcher) bool {
 			return true
 		}
 	}
-	return m.time.clock == clockISO && !some(m.last(slotHost).text, digit)
+	host := m.last(slotHost).text
+	if bar := bytes.TrimLeft(bytes.TrimLeft(m.b, " "), "0123456789"); is(host[0], upper) && bytes.HasPrefix(bar, []byte("%|")) {
+		return true // a progress bar with a name of two words
+	}
+	return m.time.clock == clockISO && !some(host, digit)
 }
 
 // isPod recognizes a pod's name: an ordinal or a generated suffix at its end.

@@ -100,13 +100,10 @@ func separatorOf(head []byte) []byte {
 		return nil
 	}
 	for _, c := range []byte("\v\r\t") {
-		words, all, starts, tabs, last := map[string]bool{}, 0, 0, 0, ""
+		words, all, tabs, starts, last := map[string]bool{}, 0, 0, lineStarts(head, c), ""
 		for line := range bytes.SplitSeq(head, []byte{c}) {
 			if c == '\r' && bytes.HasPrefix(line, []byte{'\t'}) {
 				tabs++ // the line before may have ended with the return, and a tab be between the messages
-			}
-			if len(bytes.TrimSpace(line)) > 0 && lineStart().Match(line) {
-				starts++
 			}
 			text := bytes.Map(func(r rune) rune {
 				if r > unicode.MaxASCII || !unicode.IsLetter(r) {
@@ -123,7 +120,7 @@ func separatorOf(head []byte) []byte {
 				all++
 			}
 		}
-		if tabs*3 > all*2 {
+		if tabs*3 > all*2 || c == '\r' && lineStarts(head, '\t') > max(starts, minBroken) {
 			continue
 		}
 		if c == '\v' && all > minBroken || c != '\v' && starts > minBroken || len(words) >= minRewritten && len(words)*3 > all {
@@ -131,6 +128,16 @@ func separatorOf(head []byte) []byte {
 		}
 	}
 	return nil
+}
+
+// lineStarts is how many pieces between signs begin as lines do.
+func lineStarts(head []byte, sign byte) (n int) {
+	for piece := range bytes.SplitSeq(head, []byte{sign}) {
+		if len(bytes.TrimSpace(piece)) > 0 && lineStart().Match(piece) {
+			n++
+		}
+	}
+	return n
 }
 
 // isQuotedPrintable reports whether most signs of equality begin an escape or end a row, as in a mail: logs have settings and rules. A

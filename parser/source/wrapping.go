@@ -393,7 +393,7 @@ func (w wrapping) breaksWord(row []byte) bool {
 }
 
 // lineStart matches the beginning of a new line, as opposed to the rest of the one before.
-var lineStart = lazyre.New(`^(?:\x1b\[[\d;]*m)*(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\([\w:.-]+(?:\[[^\]]*\])?(?: rank=\d+)? pid=\d+|\(raylet\b[^()]*\)|\[\d\d:\d\d:\d\d|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL):[\w.]+:|(?:srun|slurmstepd): |/\S+(?:: line \d+: |\.py:\d+:(?: |$))|CUDA Error: |Exception occurred while running |Unhandled error \(suppress|Fatal Python error: |[\w.]+(?:Error|Exception|Interrupt)\b|\s*$)`)
+var lineStart = lazyre.New(`^(?:\x1b\[[\d;]*m)*(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\([\w:.-]+(?:\[[^\]]*\])?(?: rank=\d+)? pid=\d+|\(raylet\b[^()]*\)|\[\d\d:\d\d:\d\d|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?::[\w.]+:| \d\d-\d\d \d\d:)|(?:srun|slurmstepd): |/\S+(?:: line \d+: |\.py:\d+:(?: |$))|CUDA Error: |Exception occurred while running |Unhandled error \(suppress|Fatal Python error: |[\w.]+(?:Error|Exception|Interrupt)\b|\s*$)`)
 
 // isLabel matches a row that is nothing but the label of a process, with the stamp behind it.
 var isLabel = lazyre.New(`^(?:\x1b\[[\d;]*m)*\([^()]* pid=[^()]*\)(?:\x1b\[[\d;]*m)*(?: [A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+:\d+\])?(?: \[(?:[Rr]ank |20\d\d-)[^\[\]]*\])*\s*$`)
