@@ -269,8 +269,10 @@ func cannotCompute(q *question) string {
 
 // weightsOnly says that llama.cpp found no room for weights or for copies of them, which neither its cache nor a smaller step changes:
 // it allocates the weights first (src/llama.cpp, llama_model_load_from_file_impl). Builds that fit a model themselves plan all parts together.
+// Ollama plans its layers by all parts, too, but then has as much more of them on the card.
 func weightsOnly(q *question) string {
-	if programOf(q.run).ID == "llamacpp" && q.recognized("ggml.load") && !q.is("draft") && !q.is("fits_itself") {
+	weights := q.recognized("ggml.load") || q.recognized("ggml.load_backend")
+	if weights && slices.Contains([]string{"llamacpp", "ollama"}, programOf(q.run).ID) && !q.is("draft") && !q.is("fits_itself") {
 		return "the weights alone did not fit, which are allocated before the cache and the compute buffers"
 	}
 	return isTrue("copies_weights")(q)

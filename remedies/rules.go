@@ -80,6 +80,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"host_ratio":          hostRatio,
 		"layers":              layersThatFit,
 		"fewer_layers":        plannedLayers,
+		"unplanned":           unplanned,
 		"allocator":           allocator,
 		"free_card":           freeCards,
 		"first_card":          firstCard,

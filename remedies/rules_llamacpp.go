@@ -160,12 +160,44 @@ func plannedLayers(q *paramQuery) proposedValue {
 	return whole(fewerLayers)(q)
 }
 
-// fewerLayers returns a tenth fewer layers than Ollama planned, but at least one.
-func fewerLayers(_ *paramQuery, n int64) proposedValue {
+// fewerLayers returns a tenth fewer layers than Ollama planned, but at least one for each card that has some: any of them may be the one
+// that was full.
+func fewerLayers(q *paramQuery, n int64) proposedValue {
 	const most = 1 << 10 // no model has more: the log is wrong
 	if n > most {
 		return proposedValue{}
 	}
+	cards := layeredCards(q.Context)
+	if less := n / 10; cards > less && cards > 1 && cards < n {
+		return proposedValue{to: itoa(n - cards), how: fmt.Sprintf("%d planned, one less for each of %d cards", n, cards)}
+	}
 	to := n - max(n/10, 1)
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d planned, a tenth less", n)}
+}
+
+// layeredCards returns on how many cards Ollama puts layers, 0 if it does not say: "33,17" of llm/memory.go, LogValue.
+func layeredCards(ctx *Context) (cards int64) {
+	f, _ := ctx.settings.find("layers.split", true)
+	for part := range strings.SplitSeq(strings.Trim(f.value.Value, `"[] `), ",") {
+		if n, ok := parseInt(part); ok && n > 0 {
+			cards++
+		}
+	}
+	return cards
+}
+
+// unplanned returns what Ollama is to leave of each card for a compute buffer that is larger than planned: the difference, in whole GiB
+// (llm/memory.go, memory.graph).
+func unplanned(q *paramQuery) proposedValue {
+	planned := int64(0)
+	for _, key := range []string{"memory.graph.full", "memory.graph.partial"} {
+		f, _ := q.settings.find(key, true)
+		n, _ := parseSize(strings.Trim(f.value.Value, `"`))
+		planned = max(planned, n)
+	}
+	asks := deref(q.root.Requested)
+	if planned <= 0 || asks <= planned || !q.messageContains("gallocr") {
+		return proposedValue{to: q.p.Value}
+	}
+	return proposedValue{to: itoa(ceilDiv(asks-planned, 1<<30) << 30), how: fmt.Sprintf("%s for a buffer that Ollama plans with %s, in whole GiB", classifier.GiB(asks), classifier.GiB(planned))}
 }

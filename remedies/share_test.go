@@ -66,3 +66,39 @@ func TestAShareLeavesRoomForWhatWasStillToCome(t *testing.T) {
 		})
 	}
 }
+
+func TestWhatOllamaPlannedIsCorrectedByItsFigures(t *testing.T) {
+	const malloc = "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 5030.00 MiB on device 0: cudaMalloc failed: out of memory"
+	const graph = "ggml_gallocr_reserve_n: failed to allocate ROCm0 buffer of size 5274339328"
+	failed := func(requested float64, evidence, text string) *classifier.Incident {
+		in := recognized("ggml.malloc", with(gpuOOM("init"), func(r *classifier.Root) {
+			r.Requested, r.Message = gibs(requested), malloc
+		}))
+		in.Kind = parser.GPUDriverOOM
+		in.Evidence = append(in.Evidence, classifier.Evidence{Pattern: evidence, Text: text})
+		return in
+	}
+	plan := []string{"layers.offload", "8", "layers.split", "4,4", "memory.graph.full", "1019.5 MiB", "memory.graph.partial", "1019.5 MiB", "OLLAMA_GPU_OVERHEAD", "0", "OLLAMA_FLASH_ATTENTION", "false"}
+	for _, tt := range []struct {
+		name  string
+		pairs []string
+		in    *classifier.Incident
+		want  string
+		never []string
+	}{
+		{"a buffer larger than planned is reserved", plan, failed(4.91, "ggml.buffer", graph), "OLLAMA_GPU_OVERHEAD=4294967296", nil},
+		{"each card may have had the layer too many", plan, failed(4.91, "ggml.buffer", graph), "num_gpu=6", nil},
+		{"one card has a tenth too many", []string{"layers.offload", "8", "layers.split", "8"}, failed(4.91, "ggml.buffer", graph), "num_gpu=7", nil},
+		{"a buffer of unknown plan takes a GiB", []string{"layers.offload", "8", "OLLAMA_GPU_OVERHEAD", "0"}, failed(4.91, "ggml.buffer", graph), "OLLAMA_GPU_OVERHEAD=1073741824", nil},
+		{"a cache is no such buffer", plan, failed(30, "ggml.buffer", "alloc_tensor_range: failed to allocate CUDA0 buffer of size 32212254720"), "OLLAMA_GPU_OVERHEAD=1073741824", nil},
+		{"weights do not shrink with the cache or the step", plan, failed(23, "ggml.load_backend", ""), "num_gpu=6", []string{"OLLAMA_FLASH_ATTENTION=1", "OLLAMA_KV_CACHE_TYPE=q8_0", "num_batch=256", "OLLAMA_CONTEXT_LENGTH=2048"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := changesOf(For(as(run("ollama", tt.pairs...), "", "ollama", "deepseek-r1"), tt.in))
+			assert.Contains(t, got, tt.want)
+			for _, no := range tt.never {
+				assert.NotContains(t, got, no)
+			}
+		})
+	}
+}

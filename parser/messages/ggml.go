@@ -154,6 +154,17 @@ func ggmlPatterns() []pattern.Pattern {
 			},
 		},
 		{
+			// Memory of which kind is said above it.
+			Name:   "ggml.load_backend",
+			After:  []string{"ggml.malloc", "ggml.buffer", "ggml.vulkan"},
+			Within: 4,
+			Expr:   `error loading model: unable to allocate backend buffer`,
+			Kind:   parser.GPUDriverOOM, Role: parser.Evidence, Phase: "init",
+			Source:  "llama.cpp 2024, src/llama.cpp llm_load_tensors",
+			Match:   lines("llama_model_load: error loading model: unable to allocate backend buffer"),
+			NoMatch: []string{"llama_model_load: error loading model: missing tensor 'blk.0.attn_norm.weight'"},
+		},
+		{
 			Name:     "ggml.prompt_cache",
 			Literals: []string{"prompt cache update: ", "cache state: "},
 			Expr:     `(?:prompt cache update|cache state): \d{1,9} prompts, (?<used_mib>\d{1,9}(?:\.\d{1,6})?) MiB`,

@@ -240,7 +240,7 @@ func (in *Input) shareSet() (name, value string, share float64) {
 // poolGrew reports that llama.cpp found no memory for a computation. Its messages for weights, cache and reserved buffers
 // differ.
 func poolGrew(in *Input) string {
-	if !containsAny(in.Text, []string{"ggml-cuda.cu", "ggml-cuda/"}) || saw("refused", "ggml.malloc", "ggml.load", "ggml.buffer", "ggml.not_loaded")(in) != "" {
+	if !containsAny(in.Text, []string{"ggml-cuda.cu", "ggml-cuda/"}) || saw("refused", "ggml.malloc", "ggml.load", "ggml.load_backend", "ggml.buffer", "ggml.not_loaded")(in) != "" {
 		return ""
 	}
 	return "llama.cpp's compute pool had to grow"
