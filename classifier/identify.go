@@ -132,7 +132,7 @@ func (j *job) complete(id *identity, f *file, h *envelope.Header) {
 	}
 	if id.Rank < 0 && id.Device >= 0 && j.oneNode() {
 		// where every process sees all devices of the one node, a device has one rank, but another program on it has none
-		if have, ok := f.Identities[identKey{"device", strconv.Itoa(id.Device)}]; ok && !have.Mixed && (have.PID <= 0 || id.PID <= 0 || have.PID == id.PID || f.isShared(have.PID)) {
+		if have, ok := f.Identities[identKey{"device", strconv.Itoa(id.Device)}]; ok && !have.Mixed && (have.PID <= 0 || id.PID <= 0 || have.PID == id.PID || f.isShared(have.PID) || f.isShared(id.PID)) {
 			id.Rank = have.Rank
 		}
 	}

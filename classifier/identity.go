@@ -265,6 +265,11 @@ func (f *file) learnIdentity(o *parser.Marker) {
 		return // another process printed it
 	}
 	f.learn(id)
+	if pid := o.Header.PID; pid > 0 && id.PID > 0 && id.PID != pid && id.Rank >= 0 {
+		if have := f.identityOf(identKey{"relay", strconv.Itoa(pid)}); have != nil {
+			have.fill(&identity{Rank: id.Rank, LocalRank: -1, Device: -1, PID: -1})
+		}
+	}
 	if o.Header.Task >= 0 && id.PID > 0 {
 		if have := f.identityOf(identKey{"task", strconv.Itoa(o.Header.Task)}); have != nil {
 			have.fill(id)
@@ -336,8 +341,12 @@ func (f *file) isRelay(pid int) bool {
 
 // isShared reports whether several ranks seem to have a pid: it is that of a process that collects their lines.
 func (f *file) isShared(pid int) bool {
-	have, ok := f.Identities[identKey{"pid", strconv.Itoa(pid)}]
-	return ok && have.Mixed
+	for _, kind := range []string{"pid", "relay"} {
+		if have, ok := f.Identities[identKey{kind, strconv.Itoa(pid)}]; ok && have.Mixed {
+			return true
+		}
+	}
+	return false
 }
 
 // hasOther reports whether the input names a rank or a device of a process with another pid.
