@@ -190,6 +190,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return verdict{}
 		}},
+		"outgrows_cards": {"the training states exceed all GPUs together", "the training states may fit on the GPUs", outgrowsCards},
 		"one_gpu": {"one GPU", "several GPUs", func(ctx *Context, _ string) verdict {
 			n, ok := ctx.gpus()
 			if !ok {

@@ -324,3 +324,20 @@ func nominalParameters(ctx *Context) memory.Figure {
 	}
 	return ctx.model.Parameters
 }
+
+// adapterPrograms train adapters of the same models by a switch.
+var adapterPrograms = []string{"trl", "hf_trainer", "llamafactory", "axolotl", "swift", "torchtune"}
+
+// outgrowsCards reports that the states of all weights exceed the cards however they are split: weights, gradients and Adam's moments in
+// 16 bits take 8 bytes of each parameter at least.
+func outgrowsCards(ctx *Context, _ string) verdict {
+	p, total := ctx.input().Trains(), deref(ctx.root.Total)
+	gpus, known := ctx.gpus()
+	if !known && unknownGPUs(ctx) && ctx.run.Launcher == "" {
+		gpus, known = 1, true // a script that python started
+	}
+	if p <= 0 || p > mostParameters || total <= 0 || !known || gpus < 1 || !slices.Contains(adapterPrograms, programOf(ctx.run).ID) {
+		return verdict{}
+	}
+	return verdict{truthOf(8*p/gpus > total), fmt.Sprintf("the states of %s parameters take %s or more in all, and the cards have %s", memory.Thousands(p), classifier.GiB(8*p), classifier.GiB(total*gpus))}
+}

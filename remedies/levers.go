@@ -237,6 +237,7 @@ var attacksThere = []attack{
 	{"states_too_big", "own_cache", []string{"engine-seqs", "engine-length", "engine-quantization", "engine-tp"}},
 	{"states_too_big", "stack:peft/tuners/lora", []string{"fewer-adapters", "adapters", "micro-batch", "param-offload", "length"}},
 	{"states_too_big", "framework:jax", []string{"share-up", "prealloc", "dtype", "param-offload", "optimizer-offload", "more-gpus"}}, // its pool is a part of the card
+	{"states_too_big", "outgrows_cards", []string{"reference", "adapters", "optimizer-offload", "param-offload", "small-optimizer", "freeze", "more-gpus", "smaller-model"}},
 	{"states_too_big", "code:prepare_model(self.ref_model", append([]string{"reference"}, attacks["states_too_big"]...)},
 	{"states_too_big", "adapter_slots", []string{"adapter-rank", "adapter-slots", "engine-tp"}},
 	{"states_too_big", "stack:deepspeed/runtime/zero/stage", attacks["states_too_big"]}, // the optimizer's partitions, made at start-up

@@ -120,10 +120,11 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 			{samples: "per_device_train_batch_size", unless: []string{"counts_prompts"}, lengths: [][]string{{"max_completion_length"}}, extra: 1}, // logits_to_keep + 1 (trl/trainer/grpo_trainer.py)
 			{samples: "per_device_train_batch_size", lengths: hfLengths},
 		},
-		"nemo_rl": {
-			{phases: []string{"logprob"}, samples: "policy.logprob_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
-			{phases: training, samples: "policy.train_micro_batch_size", lengths: [][]string{{"policy.max_total_sequence_length"}}},
-		},
+		"nemo_rl": slices.Concat(
+			nemoBounds([]string{"policy.dtensor_cfg.enabled=true"}, "policy.dtensor_cfg.context_parallel_size"),
+			nemoBounds([]string{"policy.megatron_cfg.enabled=true"}, "policy.megatron_cfg.context_parallel_size"),
+			nemoBounds(nil),
+		),
 		"prime_rl": {{budget: "seq_len"}}, // prime_rl/trainer/batch.py packs to it
 		"roll": { // roll/utils/sequence_packing.py
 			{phases: training, when: []string{"actor_train.use_sequence_packing=true"}, budget: "actor_train.sequence_packing_args.max_packed_sequence_length_train", lengths: rollLengths},
@@ -205,4 +206,13 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 		l.Tokens, l.How = ceilDiv(l.Tokens, p), l.How+fmt.Sprintf(" / %d", p)
 	}
 	return l
+}
+
+// nemoBounds are NeMo-RL's limits under one of its two trainers.
+func nemoBounds(when []string, parts ...string) []bound {
+	lengths := [][]string{{"policy.max_total_sequence_length"}}
+	return []bound{
+		{phases: []string{"logprob"}, when: when, samples: "policy.logprob_batch_size", lengths: lengths, parts: parts},
+		{phases: training, when: when, samples: "policy.train_micro_batch_size", lengths: lengths, parts: parts},
+	}
 }

@@ -57,7 +57,9 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 	all := optionsOf(ctx, items)
 	out := optionsFor(leversFor(ctx, best.ID), best, items, all)
 	leaks := best.ID == "leak_over_steps" && best.Confidence == "high" // whatever else is saved only puts the failure off
-	weak := !slices.ContainsFunc(out, func(o option) bool { return o.class != tooLittle && !slices.Contains(dearest, o.lever) })
+	weak := !slices.ContainsFunc(out, func(o option) bool {
+		return o.class != tooLittle && !slices.Contains(dearest, o.lever) && !(o.lever == "more-gpus" && o.class == withoutValue)
+	})
 	for i := range rivals {
 		r := &rivals[i]
 		if leaks || len(r.Against) > 0 || r.Confidence == "low" {

@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -23,7 +24,11 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 		grpo    = "+ accelerate launch grpo.py --model_name_or_path Qwen/Qwen2.5-3B-Instruct --per_device_train_batch_size 8 --num_generations 8 --max_prompt_length 512 --max_completion_length 1024\n" +
 			"GRPOConfig(gradient_checkpointing=False, use_liger_loss=False, per_device_train_batch_size=8)\n"
 		areal = "$ python3 -m areal.launcher.local gsm8k_grpo.py\nallocation_mode: sglang:d4+fsdp:d4\nactor:\n  path: Qwen/Qwen3-4B\n  gradient_checkpointing: true\n  mb_spec:\n    max_tokens_per_mb: 32768\n  backend: fsdp\ngconfig:\n  max_new_tokens: 31744\ntrain_dataset:\n  max_length: 1024\n"
-		fit   = "/x/lib/python3.11/site-packages/pytorch_lightning/trainer/trainer.py|fit|call._call_and_handle_interrupt("
+		slime = "+ python3 train.py --actor-num-nodes 1 --actor-num-gpus-per-node 2 --colocate --hf-checkpoint /root/Qwen2.5-7B-Instruct --tensor-model-parallel-size 2 --use-dynamic-batch-size --max-tokens-per-gpu 4096 --recompute-granularity full --sglang-mem-fraction-static 0.6\n" +
+			"(MegatronTrainRayActor pid=2187)   accumulate_allreduce_grads_in_fp32 .............. True\n(MegatronTrainRayActor pid=2187)   data_parallel_size .............................. 1\n(MegatronTrainRayActor pid=2187)   optimizer_cpu_offload ........................... False\n" +
+			"(MegatronTrainRayActor pid=2187)   use_distributed_optimizer ....................... True\n(MegatronTrainRayActor pid=2187)   world_size ...................................... 2\n(MegatronTrainRayActor pid=2187)  > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 3808000000\n"
+		dpo = "+ python trl/scripts/dpo.py --model_name_or_path mistralai/Mistral-7B-Instruct-v0.3 --per_device_train_batch_size 1 --gradient_checkpointing --bf16 True --torch_dtype bfloat16 --max_length 1024\n"
+		fit = "/x/lib/python3.11/site-packages/pytorch_lightning/trainer/trainer.py|fit|call._call_and_handle_interrupt("
 	)
 	for _, c := range []struct {
 		name, log    string
@@ -83,6 +88,49 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 					"transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py|forward|attn_output = F.scaled_dot_product_attention(q.unsqueeze(0), k.unsqueeze(0), v.unsqueeze(0), attention_mask)"),
 			[]string{"attn_implementation = flash_attention_2"},
 			[]string{"device set"},
+		},
+		{
+			"states that leave little room for any batch", slime + stackOf(full("418.00 MiB", "79.11", "200.00 MiB", "76.00", "72.10"), "/root/slime/slime/backends/megatron_utils/model.py|train_one_step|losses_reduced = forward_backward_func(",
+				"torch/autograd/graph.py|_engine_run_backward|return Variable._execution_engine.run_backward("),
+			[]string{"optimizer_cpu_offload = True"},
+			nil,
+		},
+		{
+			"states that leave room", strings.ReplaceAll(strings.ReplaceAll(slime, "3808000000", "1543000000"), "2.5-7B", "2.5-3B") + stackOf(full("418.00 MiB", "79.11", "200.00 MiB", "76.00", "72.10"), "/root/slime/slime/backends/megatron_utils/model.py|train_one_step|losses_reduced = forward_backward_func(",
+				"torch/autograd/graph.py|_engine_run_backward|return Variable._execution_engine.run_backward("),
+			[]string{"max_tokens_per_gpu = 512"},
+			nil,
+		},
+		{
+			"states beyond one card, of a script that trains all weights", "+ python trl/scripts/sft.py --model_name_or_path Qwen/Qwen2.5-7B-Instruct --per_device_train_batch_size 1 --gradient_checkpointing --bf16 True\n" +
+				stackOf(full("3.73 GiB", "21.98", "2.20 GiB", "19.70", "18.90"), "/w/trl/scripts/sft.py|<module>|trainer.train()", "torch/optim/adamw.py|step|state['exp_avg'] = torch.zeros_like(p.data)"),
+			[]string{"use_peft = true"},
+			[]string{"dtype set", "deepspeed set"},
+		},
+		{
+			"a reference model beside its policy is no float32", dpo + stackOf(full("112.00 MiB", "21.98", "50.20 MiB", "21.90", "21.50"), "/w/trl/scripts/dpo.py|<module>|trainer = DPOTrainer(", "trl/trainer/dpo_trainer.py|__init__|self.ref_model = self.accelerator.prepare_model(self.ref_model, evaluation_mode=True)",
+				"accelerate/accelerator.py|prepare_model|model = model.to(self.device)", "torch/nn/modules/module.py|convert|return t.to("),
+			[]string{"use_peft = true"},
+			[]string{"torch_dtype set"},
+		},
+		{
+			"one rank's part of a sample tells that it is the logits", "{'policy': {'model_name': 'nvidia/x', 'train_micro_batch_size': 1, 'max_total_sequence_length': 81920, 'dtensor_cfg': {'enabled': True, 'context_parallel_size': 4, 'tensor_parallel_size': 1, 'activation_checkpointing': True}}}\n" +
+				stackOf(full("9.94 GiB", "79.11", "5.61 GiB", "73.50", "69.46"), "/opt/nemo-rl/nemo_rl/models/policy/workers/dtensor_policy_worker.py|train|loss.backward()", "torch/_tensor.py|backward|torch.autograd.backward("),
+			[]string{"context_parallel_size = 8"},
+			nil,
+		},
+		{
+			"a share that frees enough comes before GPUs that nobody counted", "GRPOConfig(per_device_train_batch_size=1, num_generations=4, use_vllm=True, vllm_mode='colocate', vllm_gpu_memory_utilization=0.7, gradient_checkpointing=True)\n" +
+				"+ accelerate launch --num_processes=1 grpo.py --model_name_or_path Qwen/Qwen2.5-1.5B --deepspeed zero3.json\n" +
+				stackOf(full("3.73 GiB", "79.15", "3.49 GiB", "75.66", "74.12"), "trl/trainer/grpo_trainer.py|__init__|self.model = self.accelerator.prepare(self.model)", "deepspeed/runtime/zero/stage3.py|initialize_optimizer_states|self._optimizer_step(i)", "deepspeed/ops/adam/fused_adam.py|step|state['exp_avg'] = torch.zeros_like(p.data)"),
+			[]string{"vllm_gpu_memory_utilization = 0.4"},
+			nil,
+		},
+		{
+			"a batch that minibatches divide is no setting", "$ python ppo.py --num-envs 4 --num-steps 32 --num-minibatches 4\nNamespace(batch_size=128, minibatch_size=32, num_envs=4, num_minibatches=4, num_steps=32)\n" +
+				stackOf(full("808.00 MiB", "79.15", "539.62 MiB", "78.40", "77.61"), "/w/ppo.py|<module>|loss.backward()", "torch/_tensor.py|backward|torch.autograd.backward("),
+			[]string{"num_minibatches = 8"},
+			[]string{"batch_size down"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -62,6 +62,12 @@ func causeInput(ctx *Context) *cause.Input {
 		Kept: ctx.is("keeps_outputs"), OwnCache: ctx.is("own_cache"), Infers: ctx.work.untrained(), NoGradSeen: ctx.is("in_no_grad"), LeakyEngine: ctx.is("engine_leaks"), Unsharded: ctx.is("unsharded"), Alone: ctx.is("alone"), WideTraining: strings.EqualFold(ctx.run.Model.TrainedDType, "float32"),
 	}
 	out.FreeAtLoad, _ = freeAtLoad(ctx)
+	if b := ctx.setup.Budget(memory.PhaseBackward); ctx.setup.Trainer != "" {
+		for _, id := range []string{"weights", "gradients", "optimizer"} {
+			p, _ := b.Part(id)
+			out.States += p.Low
+		}
+	}
 	out.Build = ctx.holds("compiling").why
 	if n := ctx.run.Model.Trained; n != nil {
 		out.Trained = *n

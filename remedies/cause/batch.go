@@ -85,11 +85,15 @@ func widerThanLayers(in *Input) string {
 	if in.Requested == nil || in.Tokens == nil || in.Tokens.Tokens < 1024 || in.Place != memory.Unnamed || len(in.Request) > 0 && in.Request[0].Over {
 		return ""
 	}
-	each := *in.Requested / max(in.Tokens.Tokens, in.Tokens.Longest)
+	tokens := in.Tokens.Tokens // of one rank, where several share a sample
+	if in.Tokens.Budget {
+		tokens = max(tokens, in.Tokens.Longest)
+	}
+	each := *in.Requested / tokens
 	if each < widest {
 		return ""
 	}
-	return fmt.Sprintf("%s for the %s tokens that a micro-batch may have are %d KiB each: no layer is so wide, only the vocabulary", gib(in.Requested), memory.Thousands(max(in.Tokens.Tokens, in.Tokens.Longest)), each>>10)
+	return fmt.Sprintf("%s for the %s tokens that a micro-batch may have are %d KiB each: no layer is so wide, only the vocabulary", gib(in.Requested), memory.Thousands(tokens), each>>10)
 }
 
 // eagerLayer reports that a layer which is recomputed asks for so much while its attention is not fused: the vocabulary's head is no part
@@ -100,4 +104,13 @@ func eagerLayer(in *Input) string {
 		return ""
 	}
 	return eager(in)
+}
+
+// gatherFigure says what of a sharded layer stands whole: its weights or, in FSDP1's hook after a backward pass, its gradients
+// (torch/distributed/fsdp/_runtime_utils.py).
+func gatherFigure(in *Input) (string, *int64) {
+	if in.passes(6, "_get_reduce_scatter_tensors") {
+		return "the gradients of one FSDP unit stand whole beside a copy until they are split", in.Requested
+	}
+	return plain("sharded layers are gathered whole before use")(in)
 }

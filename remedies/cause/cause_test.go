@@ -320,6 +320,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			"a gather where layers are recomputed", "allgather_window", failure("gpu", "backward", stack("x.py foreach_all_gather"), setting("activation_checkpointing", "true")),
 			failure("gpu", "backward", stack("x.py foreach_all_gather"), setting("activation_checkpointing", "false")),
 		},
+		{
+			"a unit's gradients before FSDP1 splits them", "allgather_window", failure("gpu", "backward", stack("_runtime_utils.py _get_reduce_scatter_tensors")),
+			failure("gpu", "backward", stack("_runtime_utils.py _finalize_params")),
+		},
 		{"an engine's warm-up", "engine_activation", failure("gpu", "init", engine, stack("flash_causal_lm.py warmup")), failure("gpu", "init", stack("scheduler.py warmup"))},
 		{"a buffer to compute in", "engine_activation", failure("gpu", "init", engine, func(in *Input) { in.Text = "ggml_gallocr_reserve_n: failed" }), failure("gpu", "init", engine, func(in *Input) { in.Text = "unable to allocate cuda0 buffer" })},
 		{

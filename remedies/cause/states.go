@@ -154,15 +154,6 @@ func Beyond(in *Input) int64 {
 	return max(least-*in.Total, 0)
 }
 
-// statesFill reports that the training states alone fill the card.
-func statesFill(in *Input) string {
-	least, how := in.statesOnCard()
-	if in.Total == nil || least < *in.Total*9/10 {
-		return ""
-	}
-	return fmt.Sprintf("weights, gradients and optimizer states take %s or more on each card (%s); the card has %s", classifier.GiB(least), how, gib(in.Total))
-}
-
 // statesFigure states the size of the training states if they do not fit, otherwise that of the weights.
 func statesFigure(in *Input) (string, *int64) {
 	if why := DispatchedFills(in); why != "" {
@@ -193,6 +184,9 @@ func statesFigure(in *Input) (string, *int64) {
 		return why, &in.SetUp
 	}
 	if statesFill(in) == "" {
+		if why := statesMost(in); why != "" {
+			return why, &in.States
+		}
 		if memory.WideParameter(in.Request) {
 			return weightsFigure(4, "the weights alone, in float32")(in)
 		}
@@ -236,6 +230,9 @@ func (in *Input) trained() int64 {
 	}
 	return in.Parameters.Value
 }
+
+// Trains returns how many parameters a run trains, 0 if unknown.
+func (in *Input) Trains() int64 { return in.trained() }
 
 // moreThanAShare reports that one of several GPUs holds far more than its share of a model that is too large for one, or the whole of a
 // model that takes half of it.

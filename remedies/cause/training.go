@@ -87,6 +87,7 @@ var training = []hypothesis{
 			{proof, statesExceedCard},
 			{3 * proof, statesFill},
 			{3 * proof, statesMeasured},
+			{sign + 2*hint, statesMost},
 			{2 * proof, both(modelsBeside, (*Input).gpu)},
 			{4 * proof, wholeBeside},
 			{3 * proof, DispatchedFills},
@@ -254,7 +255,7 @@ var training = []hypothesis{
 				return in.Requested != nil && in.Allocated != nil && *in.Requested < *in.Allocated/10 && (in.Phase == "backward" || in.Phase == "forward")
 			}),
 		},
-		figure: plain("sharded layers are gathered whole before use"),
+		figure: gatherFigure,
 	},
 	{
 		id: "comm_buckets",
@@ -333,7 +334,7 @@ var (
 	fullResolution = frames(20, "the stack ends in the VAE, which works at full resolution", "autoencoder", "vae.py", "decode_first_stage", "vae.decode")
 	entropies      = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy=true", "calculate_entropy(", "compute_entropy", "entropy_fn", "utils/megatron/tensor_parallel.py mul_reduce"}
 	offloadedPart  = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
-	gathers        = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded")
+	gathers        = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded", "_get_reduce_scatter_tensors")
 	widened        = frames(3, "embeddings, norms and head are cast to float32", "prepare_model_for_kbit_training")
 	// ScoresOfFallback says that scaled_dot_product_attention asked for much: its fused kernels ask for no more than their output.
 	ScoresOfFallback = both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })

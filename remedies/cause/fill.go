@@ -46,3 +46,22 @@ func (in *Input) gradientsToCome() int64 {
 	}
 	return of(p)
 }
+
+// statesFill reports that the training states alone fill the card.
+func statesFill(in *Input) string {
+	least, how := in.statesOnCard()
+	if in.Total == nil || least < *in.Total*9/10 {
+		return ""
+	}
+	return fmt.Sprintf("weights, gradients and optimizer states take %s or more on each card (%s); the card has %s", classifier.GiB(least), how, gib(in.Total))
+}
+
+// statesMost reports that the states take so much of the card that a step which recomputes its layers had little room, which a small request
+// then lacked.
+func statesMost(in *Input) string {
+	recomputes := is("", recomputeKeys, "true", "full")
+	if in.Total == nil || in.Requested == nil || !in.training() || *in.Requested > *in.Total/50 || in.States < *in.Total/5*4 || in.Allocated == nil || in.States > *in.Allocated || recomputes(in) == "" {
+		return ""
+	}
+	return fmt.Sprintf("weights, gradients and optimizer states take %s of %s", classifier.GiB(in.States), gib(in.Total))
+}
