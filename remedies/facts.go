@@ -108,6 +108,14 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			why := cause.DispatchedFills(ctx.input())
 			return verdict{truthOf(why != ""), cmp.Or(why, "no layers that device_map put there fill the card")}
 		}},
+		"spread_by_each": {"each process of a node spreads its model over all cards", "no model is spread over all cards by each process", func(ctx *Context, _ string) verdict {
+			why := cause.SpreadByEach(ctx.input())
+			return verdict{truthOf(why != ""), cmp.Or(why, "no model is spread over all cards by each process")}
+		}},
+		"exceeds_card": {"the weights in 16 bits exceed a card", "the weights in 16 bits are not known to exceed a card", func(ctx *Context, _ string) verdict {
+			weights, total := 2*nominalParameters(ctx).Value, deref(ctx.root.Total)
+			return verdict{truthOf(total > 0 && weights > total/10*9 && !quantized(ctx)), "the weights in 16 bits exceed a card"}
+		}},
 		"nvlink_sharp": {"the buffers of NVLink SHARP did not fit", "not the buffers of NVLink SHARP", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.root.Fields["method"] == "nvls"), "NCCL failed while it made the buffers of NVLink SHARP"}
 		}},

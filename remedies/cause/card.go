@@ -83,11 +83,14 @@ var card = []hypothesis{
 			{3 * proof, otherRanksCard},
 			{3 * proof, listedTwice},
 			{3 * proof, ontoFirstCard},
+			{4 * proof, SpreadByEach},
 			{proof + hint, both(LoadsCheckpoint, func(in *Input) bool { return readsCheckpoint(in) != "" })},
 			{sign + 2*hint, both(LoadsCheckpoint, func(in *Input) bool { return readsCheckpoint(in) == "" })},
 		},
 		figure: func(in *Input) (string, *int64) {
 			switch {
+			case SpreadByEach(in) != "":
+				return SpreadByEach(in), in.Others
 			case LoadsCheckpoint(in) == "":
 			case listedTwice(in) != "", alike(in) != "", ontoFirstCard(in) != "":
 				return "other ranks also loaded the checkpoint onto this GPU", nil

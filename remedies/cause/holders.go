@@ -276,3 +276,15 @@ func CacheOnHost(in *Input) string {
 	}
 	return fmt.Sprintf("the key-value cache alone takes %s of host memory, and the limit is %s", classifier.GiB(mib<<20), gib(in.HostLimit))
 }
+
+// SpreadByEach reports that each of several processes of a node loads its model with a device_map that spreads it over all cards, so that
+// every card holds a part of every copy. Accelerate refuses to train with such a model (accelerator.py, prepare_model), but only after it
+// is loaded.
+func SpreadByEach(in *Input) string {
+	_, v, ok := in.Setting("device_map")
+	v = strings.Trim(v, `"' `)
+	if !ok || !slices.Contains([]string{"auto", "balanced", "balanced_low_0", "sequential"}, v) || in.Rank == nil || in.PerNode < 2 || in.EngineFailed || in.Others == nil || *in.Others < leastNeighbour {
+		return ""
+	}
+	return fmt.Sprintf("device_map is %s in each of %d processes, so that every card holds a part of each copy", v, in.PerNode)
+}
