@@ -47,7 +47,7 @@ func rowDecoder(head []byte) Decoder {
 		return &rowReader{decode: unshown}
 	case awsEvent().Match(rows[0]):
 		return &rowReader{decode: func(line []byte) []byte { return awsEvent().ReplaceAll(line, []byte("$2 $1")) }}
-	case areTagged(rows):
+	case areTagged(rows), logPage().Match(head):
 		return &rowReader{decode: untagged}
 	case areEscaped(head):
 		return &rowReader{decode: func(line []byte) []byte { return markdownEscape().ReplaceAll(line, []byte("$1")) }}
@@ -172,10 +172,13 @@ func unshown(line []byte) []byte {
 var awsEvent = lazyre.New(`^EVENTS\t(?:\d{20,60}\t\d{13}\t[^\t]{1,512}|\d{13})\t(.*)\t(\d{13})`)
 
 // tag is one of the elements of HTML that stand around lines and words: of a table, of colors, of links.
-var tag = lazyre.New(`</?(?:span|font|a|b|i|em|strong|code|mark|td|th|tr|tbody|table|br)(?: [^<>]{0,400})?/?>`)
+var tag = lazyre.New(`</?(?:span|font|a|b|i|em|strong|code|mark|pre|td|th|tr|tbody|table|br)(?: [^<>]{0,400})?/?>`)
 
 // lineEndTag ends a line of which a page made an element.
 var lineEndTag = lazyre.New(`(?:<br ?/?>|</(?:span|td|tr|code|div|p|li)>)$`)
+
+// logPage begins a page that has nothing but a log, such as Jenkins' console. A manual has a heading or a paragraph first.
+var logPage = lazyre.New(`(?is)^\s*<(?:!doctype html|html)\b.{0,400}?<body[^<>]{0,80}>\s*<pre\b`)
 
 // areTagged reports whether a web page has an element for each line, or pieces of lines in elements.
 func areTagged(rows [][]byte) bool {
