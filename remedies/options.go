@@ -217,11 +217,17 @@ func engineAlone(ctx *Context) bool {
 	return *r.Total-*r.Free-*r.Allocated-*r.ReservedUnallocated < contexts
 }
 
-// mostlyFree reports whether an engine found most of the card free, so that an expected neighbor leaves it enough.
+// mostlyFree reports whether an engine found most of the card free, so that an expected neighbor leaves it enough. Who gives it less than
+// half of a card expects neighbors, too.
 func mostlyFree(ctx *Context) bool {
+	const half = 0.5
 	r := ctx.root
 	if r.Total == nil || !ctx.is("engine_process") {
 		return false
+	}
+	set, _ := ctx.settings.find("gpu_memory_utilization", true)
+	if share, ok := parseNumber(set.value.Value); ok && share < half && ctx.is("less_than_desired") {
+		return true
 	}
 	if ctx.is("less_than_desired") {
 		return r.Free != nil && *r.Free >= *r.Total/4*3

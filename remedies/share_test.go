@@ -102,3 +102,18 @@ func TestWhatOllamaPlannedIsCorrectedByItsFigures(t *testing.T) {
 		})
 	}
 }
+
+func TestASmallShareMeansThatOtherProgramsAreExpected(t *testing.T) {
+	for _, tt := range []struct{ name, share, want string }{
+		{"less than half of a card", "0.35", "--gpu-memory-utilization=0.3"},
+		{"most of a card", "0.9", "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			in := with(cache(desired), func(r *classifier.Root) {
+				r.Pattern, r.Free, r.Total = "vllm.free_memory", gibs(38.7), gibs(121.6)
+			})
+			got := changesOf(For(as(run("vllm", "gpu_memory_utilization", tt.share), "", "vllm", "Qwen/Qwen2.5-0.5B-Instruct"), in))
+			assert.Equal(t, tt.want, got[0])
+		})
+	}
+}
