@@ -301,6 +301,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"long_sequence":     {"one sequence of the planned length does not fit into the cache", "one sequence of the planned length fits into the cache", longSequence},
 		"saver_margin":      {"torch_memory_saver refused the request because of its margin", "not when torch_memory_saver refused the request because of its margin", saverMargin.ask},
 		"before_cache":      {"an engine failed before it took memory for its cache", "not when an engine failed before it took memory for its cache", beforeCache},
+		"built_context":     {"the memory of a built engine's context did not fit", "not the memory of a built engine's context", builtContext},
 		"makes_decoder": {"TensorRT-LLM failed while it made its decoder's buffers", "not while TensorRT-LLM made its decoder's buffers", func(ctx *Context, _ string) verdict {
 			g, ok := memory.Reading(ctx.run, ctx.incident, "trtllm.buffers")
 			_, cached := memory.Reading(ctx.run, ctx.incident, "trtllm.cache")

@@ -62,6 +62,9 @@ func roleOf(function string) string {
 // weightsLoaded reports whether an engine failed after its weights were on the card. TensorRT-LLM names the component that
 // it could not create (tensorrt_llm/_torch/pyexecutor/py_executor_creator.py); TensorRT fails while it reads an engine.
 func weightsLoaded(ctx *Context, _ string) verdict {
+	if ctx.is("built_context") {
+		return verdict{yes, "the weights were loaded"}
+	}
 	if ctx.is("engine_loads") || strings.EqualFold(ctx.root.Fields["method"], "model") || ctx.messageContains("deserialize", "requested amount of gpu memory") {
 		return verdict{no, "the weights were not loaded yet"}
 	}

@@ -8,6 +8,7 @@ import (
 	"oomscan/classifier"
 	"oomscan/parser"
 	"oomscan/parser/lazyre"
+	"oomscan/remedies/memory"
 )
 
 // sleepAllocator reports whether the failing process uses an allocator with its own pool of virtual memory: vLLM's sleep mode,
@@ -204,6 +205,15 @@ func chunkedProfile(ctx *Context, _ string) verdict {
 		return verdict{yes, "the profiling run does not depend on the longest sequence"}
 	}
 	return verdict{}
+}
+
+// builtContext reports whether TensorRT-LLM failed where it makes the context of an engine that was built before: its activations, for the
+// largest batch and length of the build. The session of the Python runtime makes its cache after that (tensorrt_llm/runtime/generation.py,
+// _Runtime.__prepare), by the lengths that it is given.
+func builtContext(ctx *Context, _ string) verdict {
+	_, loaded := memory.Reading(ctx.run, ctx.incident, "tensorrt.on_card")
+	inContext := ctx.stackContains(3, "device_memory_size") || loaded && ctx.recognisedAs("tensorrt.")
+	return verdict{truthOf(inContext && programOf(ctx.run).ID == "trtllm"), "the weights are on the card, and the activations that the engine was built for are next"}
 }
 
 // encodesMedia reports whether vLLM's V1 printed what it plans for pictures, video or sound (v1/worker/gpu_model_runner.py,

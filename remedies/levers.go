@@ -295,6 +295,7 @@ var attacksThere = []attack{
 	{"attention_scores", "vision", []string{"attention", "engine-pixels", "share-down", "engine-multimodal", "image-size", "micro-batch", "engine-chunk"}},
 	{"engine_activation", "copies_weights", []string{"copies", "layers"}},
 	{"engine_activation", "request_rows", []string{"engine-length", "engine-seqs"}},
+	{"engine_activation", "built_context", []string{"engine-seqs", "engine-length", "engine-quantization", "engine-chunk"}},
 	{"engine_activation", "makes_decoder", []string{"engine-seqs", "engine-length", "engine-chunk"}},
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down"}}, // its rows are whole on each GPU, and the cache takes what more GPUs free
 	{"engine_activation", "encoder_batch", []string{"engine-seqs", "engine-multimodal", "engine-tp"}},

@@ -54,7 +54,7 @@ func causeInput(ctx *Context) *cause.Input {
 		},
 		EngineFailed: ctx.is("engine_process"), EngineAwake: engineAwake(ctx) == yes, EngineAsleep: engineAsleep(ctx), SharesCard: mayShareCard(ctx), RayWorkers: ctx.is("launcher:ray"),
 		LessThanDesired: ctx.is("less_than_desired"), NoRoomForCache: ctx.is("kv_sizing"), CacheRan: ctx.is("kv_runtime"), CacheTaken: cacheTaken(ctx),
-		GraphCapture: ctx.is("graph_capture"), EncoderBatch: ctx.is("encoder_batch"), Draft: ctx.is("draft"), RequestRows: ctx.is("request_rows"), CacheCovers: ctx.is("cache_covers"), MakesDecoder: ctx.is("makes_decoder"), CachedDataset: ctx.is("caches_dataset"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
+		GraphCapture: ctx.is("graph_capture"), EncoderBatch: ctx.is("encoder_batch"), Draft: ctx.is("draft"), RequestRows: ctx.is("request_rows"), CacheCovers: ctx.is("cache_covers"), MakesDecoder: ctx.is("makes_decoder"), BuiltContext: ctx.is("built_context"), CachedDataset: ctx.is("caches_dataset"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
 		Transcribes: ctx.is("ctranslate2") || ctx.is("stack:models/whisper/"), WideWeights: ctx.is("ctranslate2") && (ctx.is("compute_type=float32") || ctx.is("float32_type")), Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Picture: ctx.is("picture"),
 		Calibrates: ctx.is("calibrates"), Hidden: ctx.model.Hidden.Value,
 		Quantized: quantized(ctx) || quantizesByDefault(ctx), Adapters: trainsAdapters(ctx),

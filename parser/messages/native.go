@@ -55,6 +55,14 @@ func libraryPatterns() []pattern.Pattern {
 			Also:    []string{"tensorrt.requested"},
 		},
 		{
+			Name:     "tensorrt.on_card",
+			Literals: []string{"TensorRT-managed allocation in engine deserialization: "},
+			Expr:     `TensorRT-managed allocation in engine deserialization: CPU [+-]\d{1,7}, GPU \+(?<used_mib>[1-9]\d{1,6}),`,
+			Gauge:    true, Source: "TensorRT 8-9: the weights of an engine are on the card",
+			Match:   []pattern.Sample{{Line: "[TRT] [I] [MemUsageChange] TensorRT-managed allocation in engine deserialization: CPU +0, GPU +12442, now: CPU 0, GPU 12442 (MiB)", Want: parser.Fields{"used": "13046382592"}}},
+			NoMatch: []string{"[TRT] [I] [MemUsageChange] TensorRT-managed allocation in IExecutionContext creation: CPU +0, GPU +0, now: CPU 0, GPU 12442 (MiB)"},
+		},
+		{
 			Name:     "tensorrt.requested",
 			Literals: []string{"Requested amount of ", "Requested size was "},
 			Expr:     `Requested amount of (?:GPU )?memory \((?<requested_b>\d{1,19}) bytes\) could not be allocated|[Mm]emory \(Requested size was (?<requested_b>\d{1,19}) bytes`,

@@ -80,6 +80,7 @@ type Input struct {
 	Transcribes, WideWeights                  bool  // a model of speech runs, and CTranslate2 keeps its weights in float32
 	CachedDataset                             bool  // MONAI keeps every sample in host memory
 	MakesDecoder                              bool  // TensorRT-LLM's, before its cache
+	BuiltContext                              bool  // TensorRT-LLM's, made for the sizes that the engine was built for
 	RequestRows                               bool  // SGLang's table of the requests' tokens failed
 	CacheCovers                               bool  // Ollama's cache is what did not fit into host memory, or takes more than was missing
 	EncoderBatch                              bool  // it failed in an encoder that works on one input for each sequence

@@ -76,6 +76,7 @@ var engines = []hypothesis{
 		evidence: []weighed{
 			{proof, when("it failed in the run that measures the engine's activations", func(in *Input) bool { return in.Profiling })},
 			{2 * proof, when("the table of the requests' tokens does not fit beside the cache", func(in *Input) bool { return in.RequestRows })},
+			{3 * proof, when("the activations that the engine was built for did not fit beside its weights", func(in *Input) bool { return in.BuiltContext })},
 			{2 * proof, when("the decoder's buffers did not fit, which come before the cache", func(in *Input) bool { return in.MakesDecoder })},
 			{proof, both(when("the sampler's buffers did not fit", func(in *Input) bool { return in.Sampler }), (*Input).engineGPU)},
 			{sign + hint, both(frames(12, "the stack ends in a step's own tensors", "forward_extend", "logits_processor", "prompt_logprob", "visual", "vision", "get_topk", "compute_logits", "lm_head", "fused_moe", "mm_encoder", "execute_model", "prefill"), (*Input).servingEngine)},
@@ -386,6 +387,8 @@ func (in *Input) stepPart() string {
 		return "the table of the requests' tokens does not fit: a row of the longest context for each request that may run"
 	case in.Picture:
 		return "the image encoder's working memory does not fit beside the model"
+	case in.BuiltContext:
+		return "the activations do not fit beside the weights: they are sized by the largest batch and length that the engine was built for"
 	case in.MakesDecoder:
 		return "the decoder's buffers do not fit: several rows of the longest sequence for each request that may run (max_batch_size)"
 	case in.Draft:
