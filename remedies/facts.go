@@ -112,6 +112,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			why := cause.SpreadByEach(ctx.input())
 			return verdict{truthOf(why != ""), cmp.Or(why, "no model is spread over all cards by each process")}
 		}},
+		"cpu_pools": {"each rank of SGLang takes its share of the whole machine's memory", "no ranks take shares of the machine's memory", func(ctx *Context, _ string) verdict {
+			why := cause.CPUPools(ctx.input())
+			return verdict{truthOf(why != ""), cmp.Or(why, "no ranks take shares of the machine's memory")}
+		}},
 		"exceeds_card": {"the weights in 16 bits exceed a card", "the weights in 16 bits are not known to exceed a card", func(ctx *Context, _ string) verdict {
 			weights, total := 2*nominalParameters(ctx).Value, deref(ctx.root.Total)
 			return verdict{truthOf(total > 0 && weights > total/10*9 && !quantized(ctx)), "the weights in 16 bits exceed a card"}

@@ -78,6 +78,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"one_slot":            oneSlot,
 		"split_by_free":       splitByFree,
 		"host_ratio":          hostRatio,
+		"share_per_rank":      sharePerRank,
 		"layers":              layersThatFit,
 		"fewer_layers":        plannedLayers,
 		"unplanned":           unplanned,

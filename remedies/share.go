@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"fmt"
+	"math"
 
 	"oomscan/classifier"
 	"oomscan/remedies/memory"
@@ -55,4 +56,18 @@ func idleCache(ctx *Context) (bytes int64, how string) {
 		return 0, ""
 	}
 	return min(int64(float64(used)*(1-part)/2), wanted), fmt.Sprintf("margin, for only %s of the cache was in use,", fraction(part))
+}
+
+// sharePerRank divides a share of the machine's memory by the ranks that each take it.
+func sharePerRank(q *paramQuery) proposedValue {
+	f, ok := parseNumber(q.cur)
+	ranks, known := q.settings.integer("tp_size", "tensor_parallel_size", "tp")
+	if !ok || !known || ranks < 2 {
+		return proposedValue{}
+	}
+	to := math.Floor(f/float64(ranks)*100) / 100
+	if to < q.floor(0.02) {
+		return proposedValue{}
+	}
+	return proposedValue{to: fraction(to), how: fmt.Sprintf("%s / %d ranks", fraction(f), ranks)}
 }

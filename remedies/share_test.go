@@ -117,3 +117,23 @@ func TestASmallShareMeansThatOtherProgramsAreExpected(t *testing.T) {
 		})
 	}
 }
+
+func TestRanksOnProcessorsShareTheMachinesMemory(t *testing.T) {
+	for _, tt := range []struct {
+		name, device, ranks, share string
+		want, never                string
+	}{
+		{"each takes its part", "cpu", "6", "0.88", "--mem-fraction-static=0.14", ""},
+		{"parts that fit together stay", "cpu", "6", "0.14", "", "--mem-fraction-static=0.02"},
+		{"cards are not the machine's memory", "cuda", "6", "0.88", "", "--mem-fraction-static=0.14"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := as(run("sglang", "device", tt.device, "tp_size", tt.ranks, "mem_fraction_static", tt.share), "", "sglang", "Qwen/Qwen2.5-0.5B-Instruct")
+			got := changesOf(For(r, killed("init", "Out of memory: Killed process 5121 (sglang::schedul)")))
+			if tt.want != "" {
+				assert.Equal(t, tt.want, got[0])
+			}
+			assert.NotContains(t, got, tt.never)
+		})
+	}
+}

@@ -121,6 +121,7 @@ var engines = []hypothesis{
 			{sign + hint, both(when("the engine failed with its cache in place", func(in *Input) bool { return in.CacheTaken && !in.NoRoomForCache && in.Phase != "weight_update" }), (*Input).engineGPU)},
 			{sign + hint, both(frames(3, "the stack ends where the engine makes its cache", "_create_buffers", "_allocate_kv_cache"), (*Input).engineGPU)},
 			{2 * proof, towerAfterCache},
+			{4 * proof, CPUPools},
 			{sign, both(when("TurboMind gives its cache most of what the weights leave, and then found too little", func(in *Input) bool { return strings.Contains(in.Text, "[tm]") }), (*Input).gpu)},
 			{proof, func(in *Input) string {
 				if !in.SharesCard || in.EngineAsleep || in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.NoRoomForCache {
@@ -156,6 +157,8 @@ var engines = []hypothesis{
 		},
 		figure: func(in *Input) (string, *int64) {
 			switch {
+			case CPUPools(in) != "":
+				return CPUPools(in), nil
 			case MakesCache(in) != "":
 				return "the cache planned for " + memory.Thousands(in.number(cacheKeys...)) + " tokens does not fit beside the weights", nil
 			case in.PlannedCache > 0:

@@ -45,6 +45,18 @@ var offloadsWeights = both(func(in *Input) string {
 	return fmt.Sprintf("cpu_offload_gb: each of %d ranks keeps %d GiB of weights in host memory, %d GiB in all; there was %s", ranks, n, n*ranks, gib(limit))
 }, (*Input).host)
 
+// CPUPools says that SGLang works on the processors, where each rank takes its share of the memory of the whole machine for its cache
+// (srt/model_executor/model_runner.py, profile_max_num_token), and that the shares together exceed it.
+func CPUPools(in *Input) string {
+	_, device, _ := in.Setting("device")
+	name, v, share := in.shareSet()
+	ranks := in.number("tp_size", "tensor_parallel_size", "tp")
+	if in.Framework != "sglang" || !in.host() || strings.Trim(device, `"' `) != "cpu" || ranks < 2 || ranks > 1<<10 || share*float64(ranks) <= 1 {
+		return ""
+	}
+	return fmt.Sprintf("each of %d ranks takes %s=%s of the machine's memory for its weights and its cache", ranks, name, v)
+}
+
 // swapSpace says that the part of the cache which vLLM keeps in host memory is too large.
 var swapSpace = both(when("the engine's swap space did not fit into host memory", func(in *Input) bool {
 	return saw("refused", "vllm.swap_space")(in) != "" || in.EngineFailed && in.passes(4, "_allocate_kv_cache")
