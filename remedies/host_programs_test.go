@@ -79,3 +79,25 @@ func TestACopyThatDoesNotWaitNeedsPinnedHostMemory(t *testing.T) {
 		})
 	}
 }
+
+// TestACacheInHostMemoryTellsTheContextAndTheLimit covers llama.cpp without a GPU, whose log ends with the size of its cache.
+func TestACacheInHostMemoryTellsTheContextAndTheLimit(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		stage string
+		want  []string
+	}{
+		"far larger than the limit": {"llama_kv_cache: CPU KV buffer size = 16000.00 MiB", []string{"--ctx-size=8000", "resources.limits.memory=20Gi"}},
+		"half of the limit":         {"llama_kv_cache: CPU KV buffer size = 2100.00 MiB", []string{"--ctx-size=64000", "resources.limits.memory=8Gi"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			r := as(run("llamacpp", "ctx_size", "128000", "resources.limits.memory", "4Gi"), "", "llamacpp", "")
+			r.Launcher = "k8s"
+			in := killed("init", "OOMKilled")
+			in.PhaseWhy, in.Root.Limit = c.stage, gibs(4)
+			got := changesOf(For(r, in))
+			assert.Subset(t, got, c.want)
+		})
+	}
+}

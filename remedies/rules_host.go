@@ -10,6 +10,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser/lazyre"
+	"oomscan/remedies/cause"
 )
 
 // hostMemory adds a half, or a quarter to what was in use if that is more, in round steps: of 8 GiB for a node, of 4 for a small
@@ -33,12 +34,18 @@ func hostMemory(q *paramQuery) proposedValue {
 	if used := deref(q.root.Used); step > 1 && used > now && used < 1<<50 && used+used/4 > need {
 		need, how = used+used/4, fmt.Sprintf("1.25 x the %s that it used", classifier.GiB(used))
 	}
+	if n := cause.CacheBytes(q.input()); n > 0 && n+n/4 > need {
+		need, how = n+n/4, cacheFactor+classifier.GiB(n)
+	}
 	if n := copiesOfWeights(q.Context); q.is("copies_far_too_large") && q.phase == "init" {
 		need, how = n+n/10, copiesFactor+"the "+classifier.GiB(n)+" of the ranks' copies of the weights"
 	}
 	to := ceilDiv(need, step<<30) * step
 	return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: fmt.Sprintf("%s, rounded up to a multiple of %d GiB", how, step)}
 }
+
+// cacheFactor begins the arithmetic of a limit that holds a key-value cache, with weights and buffers beside it.
+const cacheFactor = "1.25 x the key-value cache of "
 
 // copiesFactor begins the arithmetic of a limit that holds a copy of the weights for each rank.
 const copiesFactor = "1.1 x "
@@ -75,6 +82,9 @@ func guess(ctx *Context, c *Change) string {
 	}
 	if strings.HasPrefix(c.ComputedFrom, copiesFactor) {
 		return "Enough for a copy of the weights in each rank, if nothing else is large."
+	}
+	if strings.HasPrefix(c.ComputedFrom, cacheFactor) {
+		return "Enough for the key-value cache and a quarter of it beside."
 	}
 	const unknown = "How much was missing is not in the log"
 	if !ok1 || !ok2 || from <= 0 {

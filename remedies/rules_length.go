@@ -7,6 +7,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -265,6 +266,13 @@ func contextLength(q *paramQuery) proposedValue {
 		if prompt > n/2 && prompt < mostTokens {
 			return proposedValue{to: itoa(to), how: fmt.Sprintf("the last prompt has %s tokens, and its answer needs room", memory.Thousands(prompt))}
 		}
+	}
+	if cache := cause.CacheBytes(q.input()); cache > 0 {
+		to, part := n, *q.root.Limit/3 // weights and buffers need the rest
+		for to > 1 && float64(cache)/float64(n)*float64(to) > float64(part) {
+			to /= 2
+		}
+		return proposedValue{to: itoa(max(to, q.least())), how: fmt.Sprintf("a cache of %s or less, a third of the limit; now it takes %s", classifier.GiB(part), classifier.GiB(cache))}
 	}
 	return halve(q, n)
 }

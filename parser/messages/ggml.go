@@ -89,6 +89,19 @@ func ggmlPatterns() []pattern.Pattern {
 			NoMatch: []string{"the model requires more system memory than is available on most laptops"},
 		},
 		{
+			Name:     "ollama.killed",
+			Literals: []string{"runner process has terminated: signal: killed"},
+			Expr:     `\bllama runner process has terminated: signal: killed\b`,
+			Kind:     parser.OOMKill, Role: parser.Suspicion, Phase: "init", Set: map[string]string{"signal": "SIGKILL"},
+			Program: pattern.Program{Name: "ollama", Application: "ollama", Allocator: "ggml"},
+			Source:  "Ollama 0.1-0.12, llm/server.go WaitUntilRunning: while a model loads",
+			Match: lines(
+				`time=2024-07-02T13:07:02.384Z level=ERROR source=sched.go:388 msg="error loading llama server" error="llama runner process has terminated: signal: killed "`,
+				"Error: llama runner process has terminated: signal: killed",
+			),
+			NoMatch: []string{`error="llama runner process has terminated: exit status 2"`},
+		},
+		{
 			Name:     "ollama.no_flash_attention",
 			Literals: []string{"flash attention enabled but not supported by "},
 			Expr:     `flash attention enabled but not supported by (?:model|gpu)`,

@@ -536,6 +536,11 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "backward", parameters(22e9, 8), trained(22000000000), setting("zero_stage", "3"), deepspeed),
 		},
 		{
+			"more than the weights while they load, in a script that may hold them twice", "wrong_dtype",
+			failure("gpu", "init", stack("a.py load_model"), parameters(8e9, 4), func(in *Input) { in.Allocated = bytes(44) }),
+			failure("gpu", "init", stack("a.py load_model"), parameters(8e9, 4), setting("reward_pretrain", "x"), func(in *Input) { in.Allocated = bytes(44) }),
+		},
+		{
 			"what DeepSpeed held before the first batch, with gradients to come", "states_too_big",
 			failure("gpu", "backward", parameters(14e9, 4), setting("zero_stage", "2"), deepspeed, setUp(66)),
 			failure("gpu", "backward", parameters(14e9, 4), setting("zero_stage", "2"), deepspeed, setUp(50)),

@@ -266,15 +266,24 @@ var cpuCache = lazyre.New(`\bcpu kv buffer size = {1,8}(\d{1,8})\.\d{2} mib`)
 // CacheOnHost reports that the log ends where llama.cpp allocates its cache in host memory, and that the cache alone takes most of the
 // limit.
 func CacheOnHost(in *Input) string {
+	n := CacheBytes(in)
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf("the key-value cache alone takes %s of host memory, and the limit is %s", classifier.GiB(n), gib(in.HostLimit))
+}
+
+// CacheBytes returns the size of the cache that [CacheOnHost] reports, or 0.
+func CacheBytes(in *Input) int64 {
 	m := cpuCache().FindStringSubmatch(in.Stage)
 	if !in.host() || in.HostLimit == nil || m == nil {
-		return ""
+		return 0
 	}
 	mib, _ := strconv.ParseInt(m[1], 10, 64) // the pattern bounds it
 	if mib<<20 < *in.HostLimit/2 {
-		return ""
+		return 0
 	}
-	return fmt.Sprintf("the key-value cache alone takes %s of host memory, and the limit is %s", classifier.GiB(mib<<20), gib(in.HostLimit))
+	return mib << 20
 }
 
 // SpreadByEach reports that each of several processes of a node loads its model with a device_map that spreads it over all cards, so that

@@ -15,7 +15,7 @@ var host = []hypothesis{
 		id: "shm",
 		evidence: []weighed{
 			{2 * proof, when("/dev/shm is full", func(in *Input) bool { return in.Resource == "shm" })},
-			{2 * proof, when("Ray's object store, which is in /dev/shm, is full", (*Input).storeFull)},
+			{4 * proof, when("Ray's object store, which is in /dev/shm, is full", (*Input).storeFull)},
 		},
 		figure: func(in *Input) (string, *int64) {
 			if in.storeFull() {

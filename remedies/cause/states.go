@@ -231,6 +231,12 @@ func (in *Input) trained() int64 {
 	return in.Parameters.Value
 }
 
+// severalModels reports whether a trainer has a reward model, a critic or a reference beside its policy.
+func (in *Input) severalModels() bool {
+	_, _, set := in.Setting("reward_pretrain", "critic_pretrain", "reward_model_path", "sft_model_path")
+	return set || in.passes(12, "ref_model")
+}
+
 // Trains returns how many parameters a run trains, 0 if unknown.
 func (in *Input) Trains() int64 { return in.trained() }
 

@@ -371,7 +371,7 @@ func keepsOutputs(in *Input) string {
 // loadedTwice reports that more is allocated during weight loading than the weights take in 16 bits.
 func loadedTwice(in *Input) string {
 	p := in.Parameters.Value
-	if !in.loading() || in.EngineFailed || in.Allocated == nil || p <= 0 || *in.Allocated < p*5/2 || in.Adapters || deepSpeedCopies(in) != "" || in.passes(12, "ref_model") {
+	if !in.loading() || in.EngineFailed || in.Allocated == nil || p <= 0 || *in.Allocated < p*5/2 || in.Adapters || deepSpeedCopies(in) != "" || in.severalModels() {
 		return "" // a copy in 32 bits, or a second model, is there by design
 	}
 	return fmt.Sprintf("%s is allocated while the weights load; in 16 bits they take %s", gib(in.Allocated), classifier.GiB(2*p))
