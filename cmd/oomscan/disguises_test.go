@@ -426,6 +426,18 @@ var disguises = []disguise{
 		return line[:min(len(line), 1024)]
 	})},
 	{name: "a pager that chops lines", wrap: lines(func(_ int, line string) string { return cut(line, 120)[0] }), destroys: "what is right of column 120"},
+	{name: "a mail in HTML", wrap: func(log []byte) []byte {
+		return []byte(`<div dir="ltr">` + strings.Join(rowsOf([]byte(strings.ReplaceAll(html.EscapeString(string(log)), "  ", "&nbsp; "))), "<br>") + "</div>\n")
+	}},
+	{name: "a mail in HTML, an element for each line", wrap: func(log []byte) []byte {
+		return []byte("<div>" + strings.Join(rowsOf([]byte(strings.ReplaceAll(html.EscapeString(string(log)), "  ", "&nbsp; "))), "</div><div>") + "</div>\n")
+	}},
+	{name: "Unicode's line separators", wrap: func(log []byte) []byte { return bytes.ReplaceAll(log, []byte{'\n'}, []byte("\u2028")) }},
+	{name: "a mainframe's next lines", wrap: func(log []byte) []byte { return bytes.ReplaceAll(log, []byte{'\n'}, []byte("\u0085")) }},
+	{name: "a terminal's next lines", wrap: func(log []byte) []byte { return bytes.ReplaceAll(log, []byte{'\n'}, []byte("\x1b[E")) }},
+	{name: "the stream of Docker's API", wrap: lines(func(_ int, line string) string {
+		return string(binary.BigEndian.AppendUint32([]byte{2, 0, 0, 0}, uint32(len(line)+1))) + line
+	})},
 	// Lines with the marks of samples before the failure.
 	{name: "a template", wrap: beforeFailure(`INFO chat_template="{% for m in messages %}<|im_start|>{{ m.role }}{% endfor %}"`)},
 	{name: "special tokens", wrap: beforeFailure(`tokenizer: {'eos_token': '<|im_end|>', 'bos_token': '<|im_start|>'}`)},

@@ -36,6 +36,8 @@ func newDecoder(head []byte) Decoder {
 		if wideText(head) {
 			return newWideReader(marked(head))
 		}
+	case isDockerStream(head):
+		return new(dockerStream)
 	case bytes.IndexByte(head, 0) >= 0:
 		if e := unmarked(head); e != nil {
 			return newWideReader(e)

@@ -172,7 +172,7 @@ func unshown(line []byte) []byte {
 var awsEvent = lazyre.New(`^EVENTS\t(?:\d{20,60}\t\d{13}\t[^\t]{1,512}|\d{13})\t(.*)\t(\d{13})`)
 
 // tag is one of the elements of HTML that stand around lines and words: of a table, of colors, of links.
-var tag = lazyre.New(`</?(?:span|font|a|b|i|em|strong|code|mark|pre|td|th|tr|tbody|table|br)(?: [^<>]{0,400})?/?>`)
+var tag = lazyre.New(`</?(?:span|font|a|b|i|em|strong|code|mark|pre|td|th|tr|tbody|table|br|div|p)(?: [^<>]{0,400})?/?>`)
 
 // lineEndTag ends a line of which a page made an element.
 var lineEndTag = lazyre.New(`(?:<br ?/?>|</(?:span|td|tr|code|div|p|li)>)$`)

@@ -16,6 +16,8 @@ func textDecoder(head []byte) Decoder {
 	switch {
 	case bytes.Count(head, noBreak) >= minRewritten:
 		return &replacer{from: noBreak, to: []byte{' '}}
+	case len(breakOf(head)) > 0:
+		return &chain{first: &replacer{from: breakOf(head), to: []byte{'\n'}}, then: &rowReader{decode: untagged}}
 	case len(separatorOf(head)) > 0:
 		return &replacer{from: separatorOf(head), to: []byte{'\n'}}
 	case bytes.Contains(head, nativeError):
@@ -99,6 +101,11 @@ func separatorOf(head []byte) []byte {
 	if bytes.IndexByte(head, '\n') >= 0 {
 		return nil
 	}
+	for _, end := range lineEnds {
+		if bytes.Count(head, []byte(end)) >= minRewritten {
+			return []byte(end)
+		}
+	}
 	for _, c := range []byte("\v\r\t") {
 		words, all, tabs, starts, last := map[string]bool{}, 0, 0, lineStarts(head, c), ""
 		for line := range bytes.SplitSeq(head, []byte{c}) {
@@ -140,6 +147,22 @@ func lineStarts(head []byte, sign byte) (n int) {
 	return n
 }
 
+// lineEnds are signs that mean nothing but the end of a line: Unicode's two, and the terminal's CNL (ECMA-48).
+var lineEnds = []string{"\u2028", "\u0085", "\x1b[E"}
+
+// breakOf is what ends the lines of a mail in HTML that has no newlines.
+func breakOf(head []byte) []byte {
+	if head = bytes.TrimSpace(head); !bytes.HasPrefix(head, []byte{'<'}) || bytes.IndexByte(head, '\n') >= 0 {
+		return nil
+	}
+	for _, end := range []string{"<br>", "<br/>", "<br />", "</div><div>", "</p><p>"} {
+		if bytes.Count(head, []byte(end)) >= minRewritten {
+			return []byte(end)
+		}
+	}
+	return nil
+}
+
 // isQuotedPrintable reports whether most signs of equality begin an escape or end a row, as in a mail: logs have settings and rules. A
 // log without such a sign has only rows.
 func isQuotedPrintable(head []byte) bool {
@@ -166,19 +189,22 @@ func isQuotedPrintable(head []byte) bool {
 
 func isUpperHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'A' && c <= 'F' }
 
-// replacer replaces a sequence of one or two bytes.
+// replacer replaces a sequence of bytes.
 type replacer struct {
 	from, to []byte
-	held     []byte // the first of two bytes
+	held     []byte // what may begin one
 }
 
 func (d *replacer) Append(dst, src []byte) []byte {
-	text := slices.Concat(d.held, src)
+	text := bytes.ReplaceAll(slices.Concat(d.held, src), d.from, d.to)
 	d.held = nil
-	if n := len(text) - 1; n >= 0 && len(d.from) > 1 && text[n] == d.from[0] {
-		text, d.held = text[:n], text[n:]
+	for n := min(len(d.from)-1, len(text)); n > 0; n-- {
+		if at := len(text) - n; bytes.HasPrefix(d.from, text[at:]) {
+			text, d.held = text[:at], text[at:]
+			break
+		}
 	}
-	return append(dst, bytes.ReplaceAll(text, d.from, d.to)...)
+	return append(dst, text...)
 }
 
 func (d *replacer) Close(dst []byte) []byte { return append(dst, d.held...) }
