@@ -261,7 +261,9 @@ func isPassword(name, text string, lo, hi int) bool {
 }
 
 // isQuantity reports whether a value is a number, maybe with an exponent and a unit.
-func isQuantity(value string) bool { return quantity().MatchString(value) }
+func isQuantity(value string) bool {
+	return quantity().MatchString(value) && (len(value) <= maxNumber || strings.Trim(value, digits) != "")
+}
 
 var quantity = lazyre.New(`^[+-]?\d[\d,]*(?:\.\d+)?(?:[eE][+-]?\d+)?(?:%|[A-Za-zµ]{0,4}(?:/[A-Za-z]+)?)$`)
 

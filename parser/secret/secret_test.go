@@ -147,6 +147,7 @@ func TestTextMasksWhatScannersKnow(t *testing.T) {
 		"behind a name, short":          {"using airtable_api_key z9mow4925kos346h4", "z9mow4925kos346h4"},
 		"behind a secret's name":        {"INFO using asana_client_secret " + hex40[:32], hex40[:32]},
 		"of digits alone":               {"DISCORD_CLIENT_SECRET=74863244779389212083347488944598", "74863244779389212083347488944598"},
+		"of digits, in YAML":            {"  discord_client_secret: 74863244779389212083347488944598", "74863244779389212083347488944598"},
 		"appended":                      {`$mailgun_api_token .= "a1b2c3d4e5f6a7b8"`, "a1b2c3d4e5f6a7b8"},
 		"assigned by make, if not set":  {"API_SECRET ?= a1b2c3d4e5f6a7b8", "a1b2c3d4e5f6a7b8"},
 		"assigned by make, at once":     {"API_SECRET ::= a1b2c3d4e5f6a7b8", "a1b2c3d4e5f6a7b8"},
