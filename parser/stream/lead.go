@@ -47,7 +47,7 @@ func (l *lead) learn(raw []byte) {
 	if l.known {
 		l.keepTask(raw)
 	}
-	if l.known || len(bytes.TrimSpace(raw)) == 0 || envelope.IsRecord(raw) {
+	if l.known || len(bytes.TrimSpace(raw)) == 0 || raw[0] == '{' {
 		return // records have no lead
 	}
 	if l.share(raw); l.known || l.tried >= leadTries {
@@ -137,7 +137,7 @@ var runtimeLine = lazyre.New(`^(?:Traceback \(most recent call last\)|  File "[^
 func (l *lead) share(raw []byte) {
 	if l.all++; l.all == 1 {
 		l.first = bytes.Clone(raw[:min(len(raw), 4*maxLead)])
-		l.shared = l.first[:min(len(raw), maxLead)]
+		l.shared = l.first[:min(recordAt(raw), maxLead)]
 		return
 	}
 	if len(l.shared) == 0 {
@@ -205,7 +205,7 @@ func (l *lead) length(raw []byte) int {
 // leadOf finds the text before a known prefix that begins at to or earlier, after the known prefixes that the line starts with.
 func leadOf(raw []byte, to int) (n int, tried bool) {
 	from := -1
-	for i := 1; i <= to && i < len(raw); i++ {
+	for i := 1; i <= min(to, recordAt(raw)) && i < len(raw); i++ {
 		if !endsLead(raw[:i]) || raw[i] == ' ' || i <= from {
 			continue
 		}
@@ -224,6 +224,14 @@ func leadOf(raw []byte, to int) (n int, tried bool) {
 		}
 	}
 	return 0, from >= 0
+}
+
+// recordAt is where a record of JSON may begin in a line, which no lead reaches into; otherwise the length of the line.
+func recordAt(raw []byte) int {
+	if i := bytes.Index(raw, []byte(`{"`)); i >= 0 {
+		return i
+	}
+	return len(raw)
 }
 
 // knownLen is the length of the known prefixes at the beginning of a line, -1 if it is unclear where they end.
