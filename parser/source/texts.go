@@ -102,7 +102,7 @@ func separatorOf(head []byte) []byte {
 		return nil
 	}
 	for _, end := range lineEnds {
-		if bytes.Count(head, []byte(end)) >= minRewritten {
+		if bytes.Count(head, []byte(end)) >= minBroken {
 			return []byte(end)
 		}
 	}
@@ -152,11 +152,12 @@ var lineEnds = []string{"\u2028", "\u0085", "\x1b[E"}
 
 // breakOf is what ends the lines of a mail in HTML that has no newlines.
 func breakOf(head []byte) []byte {
+	const few = 4
 	if head = bytes.TrimSpace(head); !bytes.HasPrefix(head, []byte{'<'}) || bytes.IndexByte(head, '\n') >= 0 {
 		return nil
 	}
 	for _, end := range []string{"<br>", "<br/>", "<br />", "</div><div>", "</p><p>"} {
-		if bytes.Count(head, []byte(end)) >= minRewritten {
+		if bytes.Count(head, []byte(end)) >= few {
 			return []byte(end)
 		}
 	}
