@@ -2,7 +2,7 @@ package main
 
 import "slices"
 
-// hidden are answers that cannot be told from a log in a form, or are not yet: of these, only the figures are checked.
+// hidden are answers that cannot be told from a log in a form, or are not yet.
 var hidden = []struct {
 	why         string
 	forms, logs []string
