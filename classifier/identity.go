@@ -265,6 +265,7 @@ func (f *file) learnIdentity(o *parser.Marker) {
 		return // another process printed it
 	}
 	f.learn(id)
+	// A process that prints the lines of several ranks is none of them; see isShared.
 	if pid := o.Header.PID; pid > 0 && id.PID > 0 && id.PID != pid && id.Rank >= 0 {
 		if have := f.identityOf(identKey{"relay", strconv.Itoa(pid)}); have != nil {
 			have.fill(&identity{Rank: id.Rank, LocalRank: -1, Device: -1, PID: -1})

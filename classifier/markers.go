@@ -125,7 +125,7 @@ func (s *streamState) timer(name, edge string, at int) {
 }
 
 func (f *file) phase(o *parser.Marker) {
-	if o.Fields["edge"] == "close" {
+	if o.Fields["edge"] == "close" { // of what was opened: a stage that was only announced goes on
 		if o.Fields["phase"] == phase.Rollout {
 			f.leaveStartUp()
 		}

@@ -1,8 +1,11 @@
 package remedies
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+
+	"oomscan/remedies/cause"
 )
 
 // truth is yes, no or unknown.
@@ -170,4 +173,12 @@ func inWords(cond string) string {
 		return fmt.Sprintf(words, c.word)
 	}
 	return words
+}
+
+// found answers yes where a clue of package cause finds something, with what it says as the reason, and otherwise no.
+func found(clue func(*cause.Input) string, no string) func(*Context, string) verdict {
+	return func(ctx *Context, _ string) verdict {
+		why := clue(ctx.input())
+		return verdict{truthOf(why != ""), cmp.Or(why, no)}
+	}
 }

@@ -91,31 +91,16 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"climbs": {"memory in use stayed the same, and then rose each time", "memory in use did not rise each time after it had stayed the same", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(slices.ContainsFunc(ctx.run.Growth, classifier.Trend.Climbs)), "memory in use stayed the same while the model trained, and then rose each time"}
 		}},
-		"engine_leaks": {"the engine's version never frees some host memory", "no version of an engine that leaks host memory", engineLeaks},
-		"keeps_samples": {"a buffer of samples fills host memory", "no buffer of samples is known to fill host memory", func(ctx *Context, _ string) verdict {
-			why := cause.KeepsSamples(ctx.input())
-			return verdict{truthOf(why != ""), cmp.Or(why, "no large buffer of samples is set")}
-		}},
-		"outgrown": {"workers hold far more host memory than model and states take", "workers hold no more host memory than they may need", func(ctx *Context, _ string) verdict {
-			why := cause.Outgrown(ctx.input())
-			return verdict{truthOf(why != ""), why}
-		}},
+		"engine_leaks":  {"the engine's version never frees some host memory", "no version of an engine that leaks host memory", engineLeaks},
+		"keeps_samples": {"a buffer of samples fills host memory", "no buffer of samples is known to fill host memory", found(cause.KeepsSamples, "no large buffer of samples is set")},
+		"outgrown":      {"workers hold far more host memory than model and states take", "workers hold no more host memory than they may need", found(cause.Outgrown, "")},
 		"large_graphs": {"the CUDA graphs hold an eighth of the card and more", "the CUDA graphs are not known to hold much", func(ctx *Context, _ string) verdict {
 			n := ctx.input().GraphPools
 			return verdict{truthOf(n > 0 && n >= deref(ctx.root.Total)/8), "the graphs captured so far hold " + classifier.GiB(n) + ", and larger ones may follow"}
 		}},
-		"dispatched_fills": {"layers that device_map put there fill the card", "no layers that device_map put there fill the card", func(ctx *Context, _ string) verdict {
-			why := cause.DispatchedFills(ctx.input())
-			return verdict{truthOf(why != ""), cmp.Or(why, "no layers that device_map put there fill the card")}
-		}},
-		"spread_by_each": {"each process of a node spreads its model over all cards", "no model is spread over all cards by each process", func(ctx *Context, _ string) verdict {
-			why := cause.SpreadByEach(ctx.input())
-			return verdict{truthOf(why != ""), cmp.Or(why, "no model is spread over all cards by each process")}
-		}},
-		"cpu_pools": {"each rank of SGLang takes its share of the whole machine's memory", "no ranks take shares of the machine's memory", func(ctx *Context, _ string) verdict {
-			why := cause.CPUPools(ctx.input())
-			return verdict{truthOf(why != ""), cmp.Or(why, "no ranks take shares of the machine's memory")}
-		}},
+		"dispatched_fills": {"layers that device_map put there fill the card", "no layers that device_map put there fill the card", found(cause.DispatchedFills, "no layers that device_map put there fill the card")},
+		"spread_by_each":   {"each process of a node spreads its model over all cards", "no model is spread over all cards by each process", found(cause.SpreadByEach, "no model is spread over all cards by each process")},
+		"cpu_pools":        {"each rank of SGLang takes its share of the whole machine's memory", "no ranks take shares of the machine's memory", found(cause.CPUPools, "no ranks take shares of the machine's memory")},
 		"exceeds_card": {"the weights in 16 bits exceed a card", "the weights in 16 bits are not known to exceed a card", func(ctx *Context, _ string) verdict {
 			weights, total := 2*nominalParameters(ctx).Value, deref(ctx.root.Total)
 			return verdict{truthOf(total > 0 && weights > total/10*9 && !quantized(ctx)), "the weights in 16 bits exceed a card"}
@@ -150,10 +135,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"unsloth_offloads": {"Unsloth's own gradient checkpointing is on", "Unsloth does not say that its own gradient checkpointing is on", func(ctx *Context, _ string) verdict {
 			return read(ctx, "unsloth.offloads", "Unsloth's own gradient checkpointing is on already")
 		}},
-		"whole_scores": {"the compute buffer is the attention scores", "the compute buffer is not known to be the attention scores", func(ctx *Context, _ string) verdict {
-			why := cause.WholeScores(ctx.input())
-			return verdict{truthOf(why != ""), why}
-		}},
+		"whole_scores": {"the compute buffer is the attention scores", "the compute buffer is not known to be the attention scores", found(cause.WholeScores, "")},
 		"cards_free": {"nvidia-smi shows enough free cards", "nvidia-smi does not show enough free cards", func(ctx *Context, _ string) verdict {
 			to := freeCards(&paramQuery{Context: ctx, p: &Parameter{}})
 			return verdict{truthOf(to.to != ""), to.how}
@@ -185,14 +167,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			why := cmp.Or(cause.LoadsCheckpoint(ctx.input()), cause.RestoresOnHost(ctx.input()))
 			return verdict{truthOf(why != ""), cmp.Or(why, "no checkpoint is read")}
 		}},
-		"broadcasts_state": {"rank 0 broadcasts a whole state to the other ranks' cards", "no whole state is broadcast", func(ctx *Context, _ string) verdict {
-			why := cause.BroadcastsState(ctx.input())
-			return verdict{truthOf(why != ""), cmp.Or(why, "no whole state is broadcast")}
-		}},
-		"whole_gradients": {"every GPU keeps whole gradients until the last micro-batch", "no GPU keeps whole gradients", func(ctx *Context, _ string) verdict {
-			why := cause.WholeGradients(ctx.input())
-			return verdict{truthOf(why != ""), cmp.Or(why, "gradients are split, or the log does not show that they are not")}
-		}},
+		"broadcasts_state": {"rank 0 broadcasts a whole state to the other ranks' cards", "no whole state is broadcast", found(cause.BroadcastsState, "no whole state is broadcast")},
+		"whole_gradients":  {"every GPU keeps whole gradients until the last micro-batch", "no GPU keeps whole gradients", found(cause.WholeGradients, "gradients are split, or the log does not show that they are not")},
 		"adapters": {"adapters are trained", "all weights are trained", func(ctx *Context, _ string) verdict {
 			if trainsAdapters(ctx) {
 				return verdict{yes, "adapters are trained already"}
@@ -239,10 +215,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"loads_from_hub": {"from_pretrained loads a model onto the card", "no from_pretrained loads a model", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.phase == "init" && ctx.stackContains(40, "from_pretrained") && ctx.passesThrough("/transformers/modeling_utils.py")), "from_pretrained loads the model onto the card"}
 		}},
-		"makes_cache": {"it failed where a cache of keys and values is made", "not where a cache is made", func(ctx *Context, _ string) verdict {
-			why := cause.MakesCache(ctx.input())
-			return verdict{truthOf(why != ""), cmp.Or(why, "no cache is made there")}
-		}},
+		"makes_cache": {"it failed where a cache of keys and values is made", "not where a cache is made", found(cause.MakesCache, "no cache is made there")},
 		"prompt_logits": {"generation computes the logits of a whole prompt", "generation computes the logits of one token", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.passesThrough("/transformers/generation/") && ctx.stackContains(2, "logits.float()")), "generation computes the logits of the whole prompt in 32 bits"}
 		}},

@@ -3,9 +3,6 @@ package remedies
 import (
 	"testing"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
 	"oomscan/classifier"
 	"oomscan/parser"
 	"oomscan/parser/traceback"
@@ -203,15 +200,7 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 		for _, c := range cases {
 			t.Run(group+"/"+c.name, func(t *testing.T) {
 				t.Parallel()
-				list := For(c.run, c.in)
-				require.NotNil(t, list.Cause)
-				first, all := proposed(list)
-				for _, want := range c.first {
-					assert.Contains(t, first, want, list.Cause.ID)
-				}
-				for _, bad := range c.never {
-					assert.NotContains(t, all, bad, list.Cause.ID)
-				}
+				proposes(t, For(c.run, c.in), c.first, c.never)
 			})
 		}
 	}

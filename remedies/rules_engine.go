@@ -31,7 +31,7 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	}
 	if lacks, total, found := trainerLacks(q.Context); found && !ok {
 		m := marginOf(total)
-		return math.Max(float64(lacks+m)/float64(total), firstGuess), fmt.Sprintf(" for %s that the trainer's states lacked as it took its memory back, and %s of margin", classifier.GiB(lacks), classifier.GiB(m))
+		return math.Max(float64(lacks+m)/float64(total), firstGuess), fmt.Sprintf(" for %s that the trainer's states were short of when it woke up, and %s of margin", classifier.GiB(lacks), classifier.GiB(m))
 	}
 	if !ok || t == nil || *t <= 0 || q.incident.Kind != parser.GPUOOM {
 		if v, ok := parseNumber(q.p.Value); ok && v > 0 && v < f && ofWhatIsFree(q.p.Key) {
@@ -55,7 +55,7 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	}
 	for _, more := range []still{graphsToCome(q.Context), scoresToCome(q.Context)} {
 		if more.bytes > 0 {
-			short, why = short+more.bytes, fmt.Sprintf("that was missing, with %s %s", classifier.GiB(more.bytes), more.why)
+			short, why = short+more.bytes, fmt.Sprintf("that was missing, with another %s %s,", classifier.GiB(more.bytes), more.why)
 		}
 	}
 	m, what := marginOf(*t), "margin"

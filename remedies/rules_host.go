@@ -84,7 +84,7 @@ func guess(ctx *Context, c *Change) string {
 		return "Enough for a copy of the weights in each rank, if nothing else is large."
 	}
 	if strings.HasPrefix(c.ComputedFrom, cacheFactor) {
-		return "Enough for the key-value cache and a quarter of it beside."
+		return "Enough for the key-value cache, plus a quarter of its size."
 	}
 	const unknown = "How much was missing is not in the log"
 	if !ok1 || !ok2 || from <= 0 {

@@ -29,7 +29,7 @@ func graphsToCome(ctx *Context) still {
 	if done > total-done {
 		rest = held / done * (total - done)
 	}
-	return still{rest, fmt.Sprintf("%d of %d graphs that were still to be captured, when the others held %s,", total-done, total, classifier.GiB(held))}
+	return still{rest, fmt.Sprintf("for %d of %d graphs still to be captured (the others held %s)", total-done, total, classifier.GiB(held))}
 }
 
 // scoresToCome returns the softmax of attention scores that an engine builds in full: it is made beside them. A failed request is the scores
@@ -41,7 +41,7 @@ func scoresToCome(ctx *Context) still {
 	if !ok || n <= 0 || before-free >= n || !ctx.is("full_scores") || !ctx.is("serving") {
 		return still{}
 	}
-	return still{n, "of their softmax beside them"}
+	return still{n, "for the softmax of the scores"}
 }
 
 // idleCache returns half of the part of SGLang's cache that was unused when it failed at work, at most what its guide wants free. A
@@ -55,7 +55,7 @@ func idleCache(ctx *Context) (bytes int64, how string) {
 	if !ok1 || !ok2 || !known || part > 1 || !ctx.is("serving") {
 		return 0, ""
 	}
-	return min(int64(float64(used)*(1-part)/2), wanted), fmt.Sprintf("margin, for only %s of the cache was in use,", fraction(part))
+	return min(int64(float64(used)*(1-part)/2), wanted), fmt.Sprintf("margin, because only %s of the cache was in use,", fraction(part))
 }
 
 // sharePerRank divides a share of the machine's memory by the ranks that each take it.

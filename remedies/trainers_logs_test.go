@@ -3,9 +3,6 @@ package remedies
 import (
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 )
 
 // TestWhatTrainersLogsAreToldFirst pairs logs with the changes of the first proposal, and with changes of none.
@@ -135,15 +132,7 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			list := For(incidentOf(t, c.log))
-			require.NotNil(t, list.Cause)
-			first, all := proposed(list)
-			for _, want := range c.first {
-				assert.Contains(t, first, want, list.Cause.ID)
-			}
-			for _, bad := range c.never {
-				assert.NotContains(t, all, bad, list.Cause.ID)
-			}
+			proposes(t, For(incidentOf(t, c.log)), c.first, c.never)
 		})
 	}
 }

@@ -40,6 +40,19 @@ func proposed(list Checklist) (first, all []string) {
 	return first, all
 }
 
+// proposes asserts that the first proposal makes changes, and that none makes others.
+func proposes(t *testing.T, list Checklist, first, never []string) {
+	t.Helper()
+	got, all := proposed(list)
+	for _, want := range first {
+		require.NotNil(t, list.Cause)
+		assert.Contains(t, got, want, list.Cause.ID)
+	}
+	for _, bad := range never {
+		assert.NotContains(t, all, bad, list.Cause)
+	}
+}
+
 // TestWhatTrainersAreToldFirst holds rules about trainers' settings to runs that need them, and to runs that look like these.
 func TestWhatTrainersAreToldFirst(t *testing.T) {
 	t.Parallel()
@@ -223,15 +236,7 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			list := For(c.run, c.in)
-			first, all := proposed(list)
-			for _, want := range c.first {
-				require.NotNil(t, list.Cause)
-				assert.Contains(t, first, want, list.Cause.ID)
-			}
-			for _, bad := range c.never {
-				assert.NotContains(t, all, bad, list.Cause.ID)
-			}
+			proposes(t, For(c.run, c.in), c.first, c.never)
 		})
 	}
 }

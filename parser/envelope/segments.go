@@ -11,7 +11,7 @@ import "bytes"
 // Segments share line's memory. [Peeler.Next] peels them.
 func Segments(line []byte, yield func(seg []byte) bool) {
 	line = bytes.TrimSuffix(dropLead(line), []byte{'\r'})
-	if IsRecord(line) || isPiece(line) || isLogfmt(line) {
+	if isRecord(line) || isPiece(line) || isLogfmt(line) {
 		yield(line) // what looks like a label inside is quoted, or has only the container's prefix before it
 		return
 	}
@@ -35,8 +35,8 @@ func Segments(line []byte, yield func(seg []byte) bool) {
 	}
 }
 
-// IsRecord recognizes a line that is a record, with a rank's label or the prefixes of collectors in front of it or none.
-func IsRecord(line []byte) bool {
+// isRecord recognizes a line that is a record, with a rank's label or the prefixes of collectors in front of it or none.
+func isRecord(line []byte) bool {
 	if i := bytes.Index(line[:min(len(line), maxLabel)], []byte(`{"`)); i > 0 && line[len(line)-1] == '}' && !hasText(line[:i]) {
 		return true
 	}

@@ -110,7 +110,7 @@ func eagerLayer(in *Input) string {
 // (torch/distributed/fsdp/_runtime_utils.py).
 func gatherFigure(in *Input) (string, *int64) {
 	if in.passes(6, "_get_reduce_scatter_tensors") {
-		return "the gradients of one FSDP unit stand whole beside a copy until they are split", in.Requested
+		return "FSDP copies the whole gradients of a unit before it splits them", in.Requested
 	}
 	return plain("sharded layers are gathered whole before use")(in)
 }

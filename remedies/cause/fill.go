@@ -35,7 +35,7 @@ func (in *Input) gradientsToCome() int64 {
 		}
 		return 0
 	}
-	p, all := in.trained(), in.Parameters.Value
+	p, all := in.Trains(), in.Parameters.Value
 	if p == 0 && all < 1<<40 && !in.Adapters && !in.Quantized {
 		if states, _ := in.states(all); in.SetUp >= (states-of(all))/20*19 {
 			p = all

@@ -45,7 +45,7 @@ var offloadsWeights = both(func(in *Input) string {
 	return fmt.Sprintf("cpu_offload_gb: each of %d ranks keeps %d GiB of weights in host memory, %d GiB in all; there was %s", ranks, n, n*ranks, gib(limit))
 }, (*Input).host)
 
-// CPUPools says that SGLang works on the processors, where each rank takes its share of the memory of the whole machine for its cache
+// CPUPools says that SGLang runs on CPUs, where each rank takes its share of the memory of the whole machine for its cache
 // (srt/model_executor/model_runner.py, profile_max_num_token), and that the shares together exceed it.
 func CPUPools(in *Input) string {
 	_, device, _ := in.Setting("device")

@@ -131,7 +131,7 @@ func (in *Input) trainedBytes() int64 {
 
 // statesOnCard returns the least that the states take on a card in a training step, or 0 if unknown.
 func (in *Input) statesOnCard() (least int64, how string) {
-	p := in.trained()
+	p := in.Trains()
 	if p <= 0 || p > 1<<40 || in.Total == nil || in.Infers || !in.training() && in.Phase != "optimizer" && !in.passes(8, "initialize_optimizer_states") || in.on("optimizer_in_bwd") || in.offloads() {
 		return 0, ""
 	}
@@ -211,8 +211,8 @@ func (in *Input) keepsMaster() bool {
 // trainAll lists programs that train all parameters unless a setting mentions adapters.
 var trainAll = []string{"openrlhf", "torchtitan", "verl"}
 
-// trained returns how many parameters a run trains: the banner's number, or the whole model if it says that all are trained.
-func (in *Input) trained() int64 {
+// Trains returns how many parameters a run trains: the banner's number, or the whole model if it says that all are trained.
+func (in *Input) Trains() int64 {
 	if in.Trained > 0 {
 		return in.Trained
 	}
@@ -236,9 +236,6 @@ func (in *Input) severalModels() bool {
 	_, _, set := in.Setting("reward_pretrain", "critic_pretrain", "reward_model_path", "sft_model_path")
 	return set || in.passes(12, "ref_model")
 }
-
-// Trains returns how many parameters a run trains, 0 if unknown.
-func (in *Input) Trains() int64 { return in.trained() }
 
 // moreThanAShare reports that one of several GPUs holds far more than its share of a model that is too large for one, or the whole of a
 // model that takes half of it.
@@ -425,7 +422,7 @@ func optimizerFigure(in *Input) (string, *int64) {
 	if in.Backend == "deepspeed" || in.Backend == "megatron" && !in.on("use_precision_aware_optimizer") {
 		weight = 4 // of the copy that the optimizer updates
 	}
-	if t, each := in.trained(), o.bytesOf(weight); t > 0 && t < 1<<45 && each > 0 && in.GPUs == 1 {
+	if t, each := in.Trains(), o.bytesOf(weight); t > 0 && t < 1<<45 && each > 0 && in.GPUs == 1 {
 		return sized("%s: %s trained parameters x %d bytes or more", each*t, states, count(t), each)
 	}
 	if each := o.bytesOf(4); p > 0 && p < 1<<45 && each > 0 && !in.Adapters && (in.Unsharded || in.GPUs > 1) {
