@@ -75,23 +75,31 @@ func answer(run *classifier.Run, in *classifier.Incident, printed *settings, own
 	return out
 }
 
-// candidates returns the items of the lists that may go into the answer, each once, and only the first of equivalent ones.
+// candidates returns the items of the lists that may go into the answer, each once. Of equivalent ones, that is the first, and the first that
+// the run does not rule out.
 func candidates(ctx *Context, lists []choice) []candidate {
 	var out []candidate
-	ids, topics, names := map[string]bool{}, map[string]bool{}, map[string]*naming{}
+	ids, topics, names := map[string]bool{}, map[string]truth{}, map[string]*naming{}
 	for _, c := range lists {
 		if names[c.guide.ID] == nil {
 			names[c.guide.ID] = namingOf(ctx, c.guide)
 		}
 		for _, id := range c.list.Items {
 			it := c.guide.item(id)
-			if it == nil || ids[id] || it.Topic != "" && topics[it.Topic] {
+			if it == nil || ids[id] {
 				continue
 			}
 			if _, here := ctx.confirmed(it.Only); len(it.Only) > 0 && !here {
 				continue
 			}
-			ids[id], topics[it.Topic] = true, true
+			can := yes
+			if _, bad := ctx.denied(it.Requires); bad {
+				can = no // what another guide has for the topic may still apply
+			}
+			if had := topics[it.Topic]; it.Topic != "" && (had == yes || had == can) {
+				continue
+			}
+			ids[id], topics[it.Topic] = true, can
 			out = append(out, candidate{c.guide, c.list, it, c.own, names[c.guide.ID]})
 		}
 	}

@@ -1,8 +1,11 @@
 package remedies
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/assert"
 )
 
 // TestWhatTrainersLogsAreToldFirst pairs logs with the changes of the first proposal, and with changes of none.
@@ -134,5 +137,19 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 			t.Parallel()
 			proposes(t, For(incidentOf(t, c.log)), c.first, c.never)
 		})
+	}
+}
+
+// TestAnItemThatIsRuledOutHidesNoOther has a trainer whose guide proposes ZeRO where none is on, and DeepSpeed's own list, which raises the
+// stage.
+func TestAnItemThatIsRuledOutHidesNoOther(t *testing.T) {
+	t.Parallel()
+	for stage, raised := range map[string]bool{"2": true, "3": false} {
+		log := "+ deepspeed --num_gpus 4 train.py --deepspeed ds.json --model_name_or_path mistralai/Mistral-7B-v0.1 --per_device_train_batch_size 1 --gradient_checkpointing True --bf16 True\n" +
+			"{\n    \"zero_optimization\": {\n        \"stage\": " + stage + "\n    }\n}\nMA 33.72 GB         Max_MA 33.72 GB         CA 33.75 GB         Max_CA 34 GB\n" +
+			stackOf("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 112.00 MiB. GPU 1 has a total capacity of 39.39 GiB of which 60.31 MiB is free. Including non-PyTorch memory, this process has 39.33 GiB memory in use.",
+				"transformers/trainer.py|training_step|self.accelerator.backward(loss)", "deepspeed/runtime/zero/stage_1_and_2.py|backward|self.loss_scaler.backward(loss.float())")
+		changes := changesOf(For(incidentOf(t, log)))
+		assert.Equal(t, raised, slices.Contains(changes, "zero_optimization.stage=3"), "stage %s: %v", stage, changes)
 	}
 }
