@@ -1,6 +1,7 @@
 package source
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -84,13 +85,24 @@ func TestFormatsAreRecognized(t *testing.T) {
 func TestTruncatedLogsAreText(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	for name, want := range map[string]kind{"then this\n": text, "": binaryData} {
-		path := filepath.Join(dir, "log"+name)
-		b := strings.Repeat("\x00", 3*sniffLen) + name
+	backward := ""
+	for second := 59; second > 40; second-- {
+		backward += fmt.Sprintf("2026-03-01 09:00:%d step\n", second)
+	}
+	for name, tt := range map[string]struct {
+		after string
+		want  kind
+	}{
+		"a line":            {"then this\n", text},
+		"newest line first": {backward, text},
+		"nothing":           {"", binaryData},
+	} {
+		path := filepath.Join(dir, name)
+		b := strings.Repeat("\x00", 3*sniffLen) + tt.after
 		require.NoError(t, os.WriteFile(path, []byte(b), 0o644))
 		got, err := sniffFile(path, int64(len(b)))
 		require.NoError(t, err)
-		assert.Equal(t, want, got.kind, "%q", name)
+		assert.Equal(t, tt.want, got.kind, name)
 	}
 	const size = 1 << 30
 	f, err := os.Create(filepath.Join(dir, "zeros at both ends"))

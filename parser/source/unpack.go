@@ -373,16 +373,17 @@ func (w *walk) entry(archive string) bool {
 	return !w.stop
 }
 
-// skipHole skips zeros. It returns how many there were and what follows.
+// skipHole skips zeros. It returns how many there were and what follows. A text that a [Decoder] would
+// change, such as one with its newest line first, is read as it stands there.
 func skipHole(r *bufio.Reader) (int64, content, error) {
 	var hole int64
 	for {
 		b, err := r.Peek(sniffLen)
 		n := len(b) - len(bytes.TrimLeft(b, "\x00"))
 		if n < len(b) {
-			if what := sniff(b[n:]); what.kind == text {
+			if k := sniff(b[n:]).kind; k == text || k == wide && classify(b[n:]) == text {
 				_, _ = r.Discard(n)
-				return hole + int64(n), what, nil
+				return hole + int64(n), content{kind: text}, nil
 			}
 			return hole, content{kind: binaryData}, nil
 		}
