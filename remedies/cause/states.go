@@ -9,78 +9,6 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// kept is the least an optimizer stores per trained parameter: some values of the parameter's type plus some bytes. Mixed
-// precision in DeepSpeed and Megatron stores more.
-type kept struct {
-	name          string // or a part of it
-	values, bytes int64
-}
-
-// bytesOf returns what the optimizer stores for a parameter of this many bytes.
-func (k kept) bytesOf(weight int64) int64 { return k.values*weight + k.bytes }
-
-// optimizers is searched in order. Paged optimizers move their states to the host; what those based on projections store is
-// unknown.
-var optimizers = []kept{
-	{name: "paged"},
-	{name: "galore"},
-	{name: "apollo"},
-	{name: "lomo"},
-	{name: "badam"},
-	{name: "adafactor"},
-	{name: "sgd"},
-	{name: "8bit", bytes: 2},
-	{name: "_bnb", bytes: 2},
-	{name: "4bit", bytes: 1},
-	{name: "bf16", bytes: 4},
-	{name: "lion", values: 1},
-	{name: "muon", values: 1},
-	{name: "rmsprop", values: 1},
-	{name: "adagrad", values: 1},
-	{name: "adam", values: 2},
-}
-
-// optimizer returns the optimizer that the settings or the failing stack name, by default Adam.
-func (in *Input) optimizer() kept {
-	if o, ok := in.namedOptimizer(); ok {
-		return o
-	}
-	return kept{values: 2}
-}
-
-// namedOptimizer returns the optimizer that the settings name or, if none does, the innermost file of one in the failing stack.
-func (in *Input) namedOptimizer() (kept, bool) {
-	if _, name, ok := in.Setting("optim", "optimizer.type", "optimizer._component_", "optimizer"); ok {
-		return optimizerNamed(strings.ToLower(name))
-	}
-	for _, f := range slices.Backward(in.Stack) {
-		for _, folder := range []string{"/optim", "/ops/"} { // torch/optim, optimizers, deepspeed/ops/adam
-			if _, file, ok := strings.Cut(f, folder); ok {
-				file, _, _ = strings.Cut(file, " ")
-				if o, ok := optimizerNamed(file); ok {
-					return o, true
-				}
-			}
-		}
-	}
-	return kept{}, false
-}
-
-func optimizerNamed(name string) (kept, bool) {
-	i := slices.IndexFunc(optimizers, func(o kept) bool { return strings.Contains(name, o.name) })
-	if i < 0 {
-		return kept{}, false
-	}
-	return optimizers[i], true
-}
-
-// KeepsNoMore reports whether an optimizer keeps no more of a float32 parameter than another one does, on the card or paged.
-func KeepsNoMore(name, other string) bool {
-	o, ok := optimizerNamed(strings.ReplaceAll(strings.ToLower(name), "paged_", ""))
-	p, known := optimizerNamed(strings.ToLower(other))
-	return ok && known && o.bytesOf(4) <= p.bytesOf(4)
-}
-
 // states returns the least that weights, gradients and optimizer states take on a card, and the arithmetic. DeepSpeed keeps
 // optimizer states in 32 bits; it splits weights in stage 3, gradients from stage 2, the rest from stage 1. Frozen weights take
 // two bytes unless quantized.
@@ -196,18 +124,6 @@ func statesFigure(in *Input) (string, *int64) {
 	return sized("weights, gradients and optimizer states: %s", least, how)
 }
 
-// deepSpeedCopies says that DeepSpeed's optimizer was making its copy of the weights.
-var deepSpeedCopies = both(frames(6, "DeepSpeed copies its part of the weights in 32 bits", "fp32_groups", "fp32_partition"), (*Input).gpu)
-
-// keepsMaster reports whether FSDP's mixed precision computes in 16 bits on shards of 32.
-func (in *Input) keepsMaster() bool {
-	if in.Application == "torchtitan" {
-		return true
-	}
-	_, v, _ := in.Setting("mixed_precision")
-	return (in.on("mixed_precision", "bf16", "fp16") || v == "bf16" || v == "fp16") && !in.on("pure_bf16")
-}
-
 // trainAll lists programs that train all parameters unless a setting mentions adapters.
 var trainAll = []string{"openrlhf", "torchtitan", "verl"}
 
@@ -237,121 +153,7 @@ func (in *Input) severalModels() bool {
 	return set || in.passes(12, "ref_model")
 }
 
-// moreThanAShare reports that one of several GPUs holds far more than its share of a model that is too large for one, or the whole of a
-// model that takes half of it.
-func moreThanAShare(in *Input) string {
-	p := in.Parameters.Value
-	if p <= 0 || in.GPUs < 2 || in.Quantized || in.EngineFailed || in.Allocated == nil || in.Total == nil || !in.loading() || !in.gpu() ||
-		2*p < *in.Total/2 || 2*p < *in.Total*9/10 && *in.Allocated < 2*p || *in.Allocated < 4*p/in.GPUs {
-		return ""
-	}
-	return fmt.Sprintf("this card holds %s while the model loads; 1/%d of its weights is %s", gib(in.Allocated), in.GPUs, classifier.GiB(2*p/in.GPUs))
-}
-
-// wholeStates reports that one of several GPUs holds almost all of the model's states at the optimizer's step.
-func wholeStates(in *Input) string {
-	p := in.Parameters.Value
-	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.passes(40, "deepspeed/runtime/zero", "critic") || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
-		return ""
-	}
-	if least, _ := in.states(p); in.Backend == "deepspeed" && least > *in.Allocated*4/5 {
-		return "" // as ZeRO's stage leaves it
-	}
-	return fmt.Sprintf("this card holds %s in the optimizer step, %d bytes per parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
-}
-
-// WholeGradients reports that every GPU keeps the gradients of all parameters until the last micro-batch: FSDP splits them only then, in
-// pipelines and under no_sync, which Accelerate uses when gradients accumulate (GradientAccumulationPlugin).
-func WholeGradients(in *Input) string {
-	p, steps := in.Parameters.Value, in.number("gradient_accumulation_steps")
-	switch {
-	case !in.trainerGPU() || !in.training():
-		return ""
-	case in.passes(6, "to_accumulated_grad_if_needed"):
-		return "the stack ends where FSDP adds up gradients that are not split"
-	case !strings.HasPrefix(in.Backend, "fsdp") || steps < 2 || !in.passes(80, "/accelerate/") || in.on("sync_each_batch") || in.Adapters || in.Quantized,
-		p <= 0 || p > 1<<40 || in.Total == nil || 2*p < *in.Total/3, Beyond(in) > 0:
-		return "" // or the states do not fit even where all of them are split
-	}
-	return fmt.Sprintf("gradient_accumulation_steps is %d: every GPU keeps whole gradients until the last micro-batch, %s parameters x 2 bytes or more", steps, count(p))
-}
-
-// wholeGradientsFigure states the size of whole gradients, which a pipeline divides.
-func wholeGradientsFigure(in *Input) (string, *int64) {
-	const text = "every GPU keeps whole gradients, not only its part, until the last micro-batch"
-	if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.number("gradient_accumulation_steps") > 1 {
-		return sized(text+": %s parameters x 2 bytes", 2*p, count(p))
-	}
-	return text, nil
-}
-
 var microBatchKeys = []string{"per_device_train_batch_size", "train_micro_batch_size_per_gpu", "micro_batch_size", "micro_train_batch_size"}
-
-// statesOnEach reports that the states which every GPU holds whole leave little of the card even for a micro-batch of one sample.
-func statesOnEach(in *Input) string {
-	least, how := in.statesOnCard()
-	if in.Total == nil || in.GPUs < 2 || !in.Unsharded || in.number(microBatchKeys...) != 1 || in.LastStep != nil && *in.LastStep > 1 || least < *in.Total/4*3 {
-		return ""
-	}
-	return fmt.Sprintf("each of %d GPUs holds all of the model's states, %s or more of %s (%s), and the micro-batch is one sample", in.GPUs, classifier.GiB(least), gib(in.Total), how)
-}
-
-// weightsOnEach reports that ZeRO below stage 3 leaves all weights on each of several GPUs, where they take half of the card, and that
-// the micro-batch cannot be smaller.
-func weightsOnEach(in *Input) string {
-	p, stage := in.Parameters.Value, in.number(zeroKeys...)
-	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.Backend != "deepspeed" || stage < 1 || stage > 2 || in.number(microBatchKeys...) != 1 || in.Total == nil || 2*p < *in.Total/2 {
-		return ""
-	}
-	return fmt.Sprintf("ZeRO stage %d leaves all weights on each of %d GPUs, %s of %s, and the micro-batch is one sample", stage, in.GPUs, classifier.GiB(2*p), gib(in.Total))
-}
-
-// oneUnit reports that FSDP shards the model as a whole, so that a pass gathers all of it: by Accelerate's setting, or by a request that
-// is as large as the shards of all ranks.
-func oneUnit(in *Input) string {
-	if noWrap(in) != "" {
-		return noWrap(in)
-	}
-	return AllShards(in.Requested, in.Trained, in.GPUs, in.trainerGPU() && strings.HasPrefix(in.Backend, "fsdp"))
-}
-
-var noWrap = both(is(": FSDP shards the model in one piece", []string{"fsdp_auto_wrap_policy"}, "no_wrap"), (*Input).trainerGPU)
-
-// unitFills reports that the weights of a model that FSDP gathers as one unit do not fit beside its shards and its whole gradients,
-// whatever the batch is.
-func unitFills(in *Input) string {
-	p := in.Parameters.Value
-	if p <= 0 || p > 1<<40 || in.Total == nil || in.Adapters || in.Quantized || !in.training() || noWrap(in) == "" || in.offloads() {
-		return ""
-	}
-	shards, _ := in.states(p)
-	if all := shards + 2*p + 2*p; all > *in.Total {
-		return fmt.Sprintf("the whole model's weights and gradients take %s beside its shards; the card has %s", classifier.GiB(4*p), gib(in.Total))
-	}
-	return ""
-}
-
-// AllShards reports that a request under FSDP is as large as the shards of all ranks, whose parameters Lightning counts on one rank.
-func AllShards(requested *int64, shard, ranks int64, fsdp bool) string {
-	if !fsdp || requested == nil || shard <= 0 || shard > 1<<40 || ranks < 2 || ranks > 1<<16 {
-		return ""
-	}
-	for _, width := range []int64{2, 4} {
-		if whole := width * shard * ranks; max(whole-*requested, *requested-whole) < whole/100 {
-			return fmt.Sprintf("one request of %s is the shards of all %d ranks, %s parameters of %d bytes each", gib(requested), ranks, count(shard), width)
-		}
-	}
-	return ""
-}
-
-// wholeModel reports that one request is as large as the whole model although ranks share it.
-func wholeModel(in *Input) string {
-	p := in.Parameters.Value
-	if p <= 0 || in.GPUs < 2 || in.Requested == nil || in.EngineFailed || *in.Requested < 19*p/10 || in.Place != memory.Gather && in.Place != memory.Weights && !in.passes(12, "flat_param", "_init_param_handle") {
-		return ""
-	}
-	return fmt.Sprintf("one request of %s is the whole model of %s parameters, although %d GPUs share it", gib(in.Requested), count(p), in.GPUs)
-}
 
 // statesExceedCard reports that the weights alone, in 16 bits, do not fit on one card.
 func statesExceedCard(in *Input) string {
@@ -408,56 +210,6 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 		}
 		return text, size
 	}
-}
-
-// optimizerFigure states the size of the optimizer's states, from the request if it is one state of every parameter.
-func optimizerFigure(in *Input) (string, *int64) {
-	p, o := in.Parameters.Value, in.optimizer()
-	_, named := in.namedOptimizer()
-	states := in.statesAppear(named && o.values == 2)
-	if r := in.Requested; r != nil && *r >= 4<<30 && (p <= 0 || *r > 39*p/10 && *r < 41*p/10) {
-		return fmt.Sprintf("%s: %s / 4 bytes = one float32 state of %s parameters", states, gib(r), count(*r/4)), r
-	}
-	weight := in.trainedBytes()
-	if in.Backend == "deepspeed" || in.Backend == "megatron" && !in.on("use_precision_aware_optimizer") {
-		weight = 4 // of the copy that the optimizer updates
-	}
-	if t, each := in.Trains(), o.bytesOf(weight); t > 0 && t < 1<<45 && each > 0 && in.GPUs == 1 {
-		return sized("%s: %s trained parameters x %d bytes or more", each*t, states, count(t), each)
-	}
-	if each := o.bytesOf(4); p > 0 && p < 1<<45 && each > 0 && !in.Adapters && (in.Unsharded || in.GPUs > 1) {
-		states = in.statesAppear(o.values == 2)
-		if in.Unsharded {
-			return sized("%s, on every GPU: %d bytes x %s parameters", each*p, states, each, count(p))
-		}
-		return sized("%s: %d bytes x %s parameters / %d GPUs", each*p/in.GPUs, states, each, count(p), in.GPUs)
-	}
-	if in.passes(6, "_multi_tensor_", "_foreach_") && !in.passes(8, "initialize_optimizer_states") {
-		return plain("the optimizer works on all parameters at once, with temporary copies of them")(in)
-	}
-	if each := o.bytesOf(weight); named && each > 0 {
-		least := "at least "
-		if weight == 4 {
-			least = ""
-		}
-		states += fmt.Sprintf(", %s%d bytes per trained parameter", least, each)
-	}
-	return plain(states)(in)
-}
-
-// statesAppear says when the optimizer's states come to the GPU: in its first step, unless the program creates or loads them earlier.
-func (in *Input) statesAppear(adam bool) string {
-	whose, what := "the optimizer", "states"
-	if adam {
-		whose, what = "Adam", "two moments"
-	}
-	switch {
-	case in.passes(8, "initialize_optimizer_states"):
-		return fmt.Sprintf("DeepSpeed allocates %s's %s at start-up", whose, what)
-	case in.passes(8, "_initialize_state", "init_state", "set_scaled_state", "optimizer.py load_state_dict", "fused_adam.py load_state_dict") && in.passes(80, "load_state_dict", "load_checkpoint"):
-		return fmt.Sprintf("loading the checkpoint brings %s's %s to the GPU", whose, what)
-	}
-	return fmt.Sprintf("%s allocates its %s in the first step", whose, what)
 }
 
 // pipelineFills reports that the parts of a pipeline, all of them on the card, leave nothing for the first of them to work with.

@@ -1,0 +1,49 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/remedies/memory"
+)
+
+// loadingAnywhere reports whether weights were read, on the card or on the host.
+func (in *Input) loadingAnywhere() bool { return in.loading() && (in.gpu() || in.host()) }
+
+// loadedTwice reports that more is allocated during weight loading than the weights take in 16 bits.
+func loadedTwice(in *Input) string {
+	p := in.Parameters.Value
+	if !in.loading() || in.EngineFailed || in.Allocated == nil || p <= 0 || *in.Allocated < p*5/2 || in.Adapters || deepSpeedCopies(in) != "" || in.severalModels() {
+		return "" // a copy in 32 bits, or a second model, is there by design
+	}
+	return fmt.Sprintf("%s is allocated while the weights load; in 16 bits they take %s", gib(in.Allocated), classifier.GiB(2*p))
+}
+
+// loadsNarrow reports that the failed code loads in 16 bits. transformers warms up its allocator in float16, whatever it loads.
+func loadsNarrow(in *Input) string {
+	for _, f := range in.Stack {
+		if !strings.Contains(f, "/transformers/") && containsAny(f, []string{"dtype=torch.bfloat16", "dtype=torch.float16", "dtype=torch.half"}) {
+			return "the code that failed loads in 16 bits"
+		}
+	}
+	return ""
+}
+
+// wideWeight reports that a weight is loaded in four bytes where nothing trains it in parts: the size of the request shows it.
+func wideWeight(in *Input) string {
+	if !memory.WideParameter(in.Request) || !in.loading() || in.EngineFailed || in.Backend != "" || in.Place != memory.Weights {
+		return ""
+	}
+	return "the failed request is a weight in float32: " + trimmed(in.Request[0].Text)
+}
+
+// loadsByDefault reports that the failed code loads a model without a dtype: transformers before 5 then uses float32.
+func loadsByDefault(in *Input) string {
+	for _, f := range in.Stack {
+		if strings.Contains(f, "from_pretrained(") && strings.Contains(f, `"`) && !containsAny(f, []string{"dtype", "load_in_", "quantization", "half()"}) {
+			return "from_pretrained is called without a dtype, which means float32 before transformers 5"
+		}
+	}
+	return ""
+}

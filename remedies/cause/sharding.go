@@ -1,0 +1,123 @@
+package cause
+
+import (
+	"fmt"
+	"strings"
+
+	"oomscan/classifier"
+	"oomscan/remedies/memory"
+)
+
+// moreThanAShare reports that one of several GPUs holds far more than its share of a model that is too large for one, or the whole of a
+// model that takes half of it.
+func moreThanAShare(in *Input) string {
+	p := in.Parameters.Value
+	if p <= 0 || in.GPUs < 2 || in.Quantized || in.EngineFailed || in.Allocated == nil || in.Total == nil || !in.loading() || !in.gpu() ||
+		2*p < *in.Total/2 || 2*p < *in.Total*9/10 && *in.Allocated < 2*p || *in.Allocated < 4*p/in.GPUs {
+		return ""
+	}
+	return fmt.Sprintf("this card holds %s while the model loads; 1/%d of its weights is %s", gib(in.Allocated), in.GPUs, classifier.GiB(2*p/in.GPUs))
+}
+
+// wholeStates reports that one of several GPUs holds almost all of the model's states at the optimizer's step.
+func wholeStates(in *Input) string {
+	p := in.Parameters.Value
+	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.passes(40, "deepspeed/runtime/zero", "critic") || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
+		return ""
+	}
+	if least, _ := in.states(p); in.Backend == "deepspeed" && least > *in.Allocated*4/5 {
+		return "" // as ZeRO's stage leaves it
+	}
+	return fmt.Sprintf("this card holds %s in the optimizer step, %d bytes per parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
+}
+
+// WholeGradients reports that every GPU keeps the gradients of all parameters until the last micro-batch: FSDP splits them only then, in
+// pipelines and under no_sync, which Accelerate uses when gradients accumulate (GradientAccumulationPlugin).
+func WholeGradients(in *Input) string {
+	p, steps := in.Parameters.Value, in.number("gradient_accumulation_steps")
+	switch {
+	case !in.trainerGPU() || !in.training():
+		return ""
+	case in.passes(6, "to_accumulated_grad_if_needed"):
+		return "the stack ends where FSDP adds up gradients that are not split"
+	case !strings.HasPrefix(in.Backend, "fsdp") || steps < 2 || !in.passes(80, "/accelerate/") || in.on("sync_each_batch") || in.Adapters || in.Quantized,
+		p <= 0 || p > 1<<40 || in.Total == nil || 2*p < *in.Total/3, Beyond(in) > 0:
+		return "" // or the states do not fit even where all of them are split
+	}
+	return fmt.Sprintf("gradient_accumulation_steps is %d: every GPU keeps whole gradients until the last micro-batch, %s parameters x 2 bytes or more", steps, count(p))
+}
+
+// wholeGradientsFigure states the size of whole gradients, which a pipeline divides.
+func wholeGradientsFigure(in *Input) (string, *int64) {
+	const text = "every GPU keeps whole gradients, not only its part, until the last micro-batch"
+	if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.number("gradient_accumulation_steps") > 1 {
+		return sized(text+": %s parameters x 2 bytes", 2*p, count(p))
+	}
+	return text, nil
+}
+
+// statesOnEach reports that the states which every GPU holds whole leave little of the card even for a micro-batch of one sample.
+func statesOnEach(in *Input) string {
+	least, how := in.statesOnCard()
+	if in.Total == nil || in.GPUs < 2 || !in.Unsharded || in.number(microBatchKeys...) != 1 || in.LastStep != nil && *in.LastStep > 1 || least < *in.Total/4*3 {
+		return ""
+	}
+	return fmt.Sprintf("each of %d GPUs holds all of the model's states, %s or more of %s (%s), and the micro-batch is one sample", in.GPUs, classifier.GiB(least), gib(in.Total), how)
+}
+
+// weightsOnEach reports that ZeRO below stage 3 leaves all weights on each of several GPUs, where they take half of the card, and that
+// the micro-batch cannot be smaller.
+func weightsOnEach(in *Input) string {
+	p, stage := in.Parameters.Value, in.number(zeroKeys...)
+	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.Backend != "deepspeed" || stage < 1 || stage > 2 || in.number(microBatchKeys...) != 1 || in.Total == nil || 2*p < *in.Total/2 {
+		return ""
+	}
+	return fmt.Sprintf("ZeRO stage %d leaves all weights on each of %d GPUs, %s of %s, and the micro-batch is one sample", stage, in.GPUs, classifier.GiB(2*p), gib(in.Total))
+}
+
+// oneUnit reports that FSDP shards the model as a whole, so that a pass gathers all of it: by Accelerate's setting, or by a request that
+// is as large as the shards of all ranks.
+func oneUnit(in *Input) string {
+	if noWrap(in) != "" {
+		return noWrap(in)
+	}
+	return AllShards(in.Requested, in.Trained, in.GPUs, in.trainerGPU() && strings.HasPrefix(in.Backend, "fsdp"))
+}
+
+var noWrap = both(is(": FSDP shards the model in one piece", []string{"fsdp_auto_wrap_policy"}, "no_wrap"), (*Input).trainerGPU)
+
+// unitFills reports that the weights of a model that FSDP gathers as one unit do not fit beside its shards and its whole gradients,
+// whatever the batch is.
+func unitFills(in *Input) string {
+	p := in.Parameters.Value
+	if p <= 0 || p > 1<<40 || in.Total == nil || in.Adapters || in.Quantized || !in.training() || noWrap(in) == "" || in.offloads() {
+		return ""
+	}
+	shards, _ := in.states(p)
+	if all := shards + 2*p + 2*p; all > *in.Total {
+		return fmt.Sprintf("the whole model's weights and gradients take %s beside its shards; the card has %s", classifier.GiB(4*p), gib(in.Total))
+	}
+	return ""
+}
+
+// AllShards reports that a request under FSDP is as large as the shards of all ranks, whose parameters Lightning counts on one rank.
+func AllShards(requested *int64, shard, ranks int64, fsdp bool) string {
+	if !fsdp || requested == nil || shard <= 0 || shard > 1<<40 || ranks < 2 || ranks > 1<<16 {
+		return ""
+	}
+	for _, width := range []int64{2, 4} {
+		if whole := width * shard * ranks; max(whole-*requested, *requested-whole) < whole/100 {
+			return fmt.Sprintf("one request of %s is the shards of all %d ranks, %s parameters of %d bytes each", gib(requested), ranks, count(shard), width)
+		}
+	}
+	return ""
+}
+
+// wholeModel reports that one request is as large as the whole model although ranks share it.
+func wholeModel(in *Input) string {
+	p := in.Parameters.Value
+	if p <= 0 || in.GPUs < 2 || in.Requested == nil || in.EngineFailed || *in.Requested < 19*p/10 || in.Place != memory.Gather && in.Place != memory.Weights && !in.passes(12, "flat_param", "_init_param_handle") {
+		return ""
+	}
+	return fmt.Sprintf("one request of %s is the whole model of %s parameters, although %d GPUs share it", gib(in.Requested), count(p), in.GPUs)
+}
