@@ -42,8 +42,26 @@ func (c *cluster) conclude(next int) *conclusion {
 			out.tracedBy = e
 		}
 	}
+	if e := c.wholeTrace(out.root); e != nil {
+		out.tracedBy = e
+	}
 	out.trace = out.tracedBy.Trace
 	return out
+}
+
+// wholeTrace finds a report of the root's failure whose traceback ends in the same place and, unlike the root's, begins in the log. It
+// returns nil if there is none.
+func (c *cluster) wholeTrace(root *event) *event {
+	if root.Trace == nil || !root.Trace.Headless {
+		return nil
+	}
+	i := slices.IndexFunc(c.evidence, func(e *event) bool {
+		return e.Trace != nil && !e.Trace.Headless && echo(root, e) && leaf(e) == leaf(root)
+	})
+	if i < 0 {
+		return nil
+	}
+	return c.evidence[i]
 }
 
 // incident describes a cluster.

@@ -265,7 +265,7 @@ var programs = []Program{
 	},
 	{ID: "ollama", Name: "Ollama", Roles: Application | Engine, Guide: "ollama", NoTorch: true, Actors: []string{"ollama"}},
 	{ID: "llamacpp", Name: "llama.cpp", Roles: Application | Engine, Guide: "llamacpp", Dialect: "flag", NoTorch: true, Actors: []string{"llama-server", "llama-cli"}},
-	{ID: "hf", Name: "Hugging Face Transformers", Roles: Engine, Files: []string{"transformers/generation/", "hf_rollout.py"}},
+	{ID: "hf", Name: "Hugging Face Transformers", Roles: Engine, Files: []string{"transformers/generation/", "transformers/generation_utils.py", "hf_rollout.py"}},
 	{
 		ID: "hf_trainer", Name: "Hugging Face Trainer", Roles: Application, Guide: "hf-trainer", Dialect: "flag",
 		Packages: []Package{{"transformers", []string{"trainer.py", "trainer_seq2seq.py", "training_args.py", "trainer_pt_utils.py"}}},

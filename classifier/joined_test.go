@@ -167,6 +167,8 @@ func TestATracebackWithoutItsHeadIsLessSure(t *testing.T) {
 		"an engine's pass while it starts":     {loading + runner + forward + oom, "init", "low"},
 		"an engine's pass once it serves":      {loading + ready + runner + forward + oom, "rollout", "medium"},
 		"a forward pass of whatever it is for": {forward + oom, "forward", "low"},
+		"a whole one of the same failure":      {forward + oom + header + runner + forward + oom, "rollout", "high"},
+		"a whole one of another failure":       {forward + oom + header + runner + forward + strings.Replace(oom, "2.00", "3.00", 1), "forward", "low"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -46,11 +46,11 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"since":  {"version %s or later", "a version before %s", since},
 		"before": {"a version before %s", "version %s or later", func(ctx *Context, w string) verdict { v := since(ctx, w); return verdict{-v.truth, v.why} }},
 		"dated_before": {"a log from before %s", "a log from %s or later", func(ctx *Context, w string) verdict {
-			if ctx.root.Dated.IsZero() {
+			month, why := latest(ctx)
+			if month == "" {
 				return verdict{}
 			}
-			month := ctx.root.Dated.Format("2006-01")
-			return verdict{truthOf(month < w), "the log is from " + month + "; the setting came in " + w}
+			return verdict{truthOf(month < w), why + "; the setting came in " + w}
 		}},
 		"pattern": {"the log has the message %s", "the log does not have the message %s", func(ctx *Context, w string) verdict {
 			return stated(ctx.recognized(w), "the log has the message "+w, "the log does not have the message "+w)

@@ -298,7 +298,7 @@ func inNoGrad(ctx *Context, _ string) verdict {
 	if ctx.work.what == servingWork || ctx.work.untrained() && (ctx.passesThrough(withoutGradients...) || ctx.passesThrough(inferenceFiles...)) {
 		return verdict{yes, "gradients are off already"}
 	}
-	if ctx.passesThrough("torch/utils/_contextlib.py") || ctx.passesThrough("/diffusers/pipelines/") && ctx.stackContains(60, "__call__ ") && len(ctx.run.Growth) == 0 || ctx.is("evaluating") && ctx.passesThrough("/transformers/trainer", "/lightning/", "/pytorch_lightning/", "/fairseq/", "/composer/", "/mmengine/") {
+	if ctx.passesThrough("torch/utils/_contextlib.py", "torch/autograd/grad_mode.py") || ctx.passesThrough("/diffusers/pipelines/") && ctx.stackContains(60, "__call__ ") && len(ctx.run.Growth) == 0 || ctx.is("evaluating") && ctx.passesThrough("/transformers/trainer", "/lightning/", "/pytorch_lightning/", "/fairseq/", "/composer/", "/mmengine/") {
 		return verdict{yes, "gradients are off already"}
 	}
 	return verdict{}

@@ -238,8 +238,11 @@ func raiseStage(q *paramQuery) proposedValue {
 	if n >= int64(q.most(3)) {
 		return atBound("%s is %d already", q.p.Key, n)
 	}
-	if q.phase == "init" && q.is("loading_weights") {
+	switch {
+	case q.phase == "init" && q.is("loading_weights"):
 		return proposedValue{to: "3", how: "the only stage that splits the weights"}
+	case q.phase == "init" && n == 1:
+		return proposedValue{to: "3", how: "stage 2 splits gradients, and there are none yet"}
 	}
 	return proposedValue{to: itoa(n + 1), how: fmt.Sprintf("%d + 1 = %d", n, n+1)}
 }

@@ -127,6 +127,18 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 			nil,
 		},
 		{
+			"no gradients are there to split while DeepSpeed makes the optimizer's states", "+ deepspeed --num_gpus 4 train.py\n{\n    \"train_micro_batch_size_per_gpu\": 1,\n    \"zero_optimization\": {\n        \"stage\": 1,\n        \"offload_optimizer\": {\"device\": \"cpu\"}\n    }\n}\n" +
+				stackOf(full("6.28 GiB", "31.75", "6.15 GiB", "25.60", "25.11"), "/w/train.py|main|model, optimizer, _, _ = deepspeed.initialize(", "deepspeed/runtime/zero/stage_1_and_2.py|initialize_optimizer_states|self.optimizer.step()", "torch/optim/adamw.py|_init_group|state['exp_avg'] = torch.zeros_like("),
+			[]string{"stage = 3"},
+			[]string{"stage = 2"},
+		},
+		{
+			"DeepSpeed with a model of transformers in a loop of one's own", "+ deepspeed --num_gpus 2 train.py\n{\n    \"train_micro_batch_size_per_gpu\": 1,\n    \"zero_optimization\": {\n        \"stage\": 3\n    }\n}\n" +
+				stackOf(full("74.00 MiB", "79.11", "52.56 MiB", "78.90", "77.89"), "/w/train.py|train|loss = engine(ids)", "deepspeed/runtime/engine.py|forward|loss = self.module(*inputs, **kwargs)", mlp),
+			[]string{"gradient_checkpointing_enable() = True"},
+			nil,
+		},
+		{
 			"a batch that minibatches divide is no setting", "$ python ppo.py --num-envs 4 --num-steps 32 --num-minibatches 4\nNamespace(batch_size=128, minibatch_size=32, num_envs=4, num_minibatches=4, num_steps=32)\n" +
 				stackOf(full("808.00 MiB", "79.15", "539.62 MiB", "78.40", "77.61"), "/w/ppo.py|<module>|loss.backward()", "torch/_tensor.py|backward|torch.autograd.backward("),
 			[]string{"num_minibatches = 8"},

@@ -49,7 +49,7 @@ var (
 	serverFiles = []string{"/starlette/", "/fastapi/", "/uvicorn/", "/gradio/", "/flask/", "/streamlit/", "/ray/serve/", "/bentoml/", "/litserve/", "/ts/torch_handler/", "/serve/", "/server/", "/api_server"}
 	// pipelineFiles are parts of the paths of libraries that use a model without training it. Most turn gradients off.
 	pipelineFiles    = append([]string{"/diffusers/pipelines/"}, withoutGradients...)
-	withoutGradients = []string{"/transformers/pipelines/", "/transformers/generation/", "/sentence_transformers/", "/lm_eval/", "/whisper/", "/whisperx/", "/nemo/collections/asr/parts/mixins/transcription.py", "/ultralytics/engine/predictor"}
+	withoutGradients = []string{"/transformers/pipelines/", "/transformers/generation/", "/transformers/generation_utils.py", "/sentence_transformers/", "/lm_eval/", "/whisper/", "/whisperx/", "/nemo/collections/asr/parts/mixins/transcription.py", "/ultralytics/engine/predictor"}
 	inferenceFiles   = []string{"/inference/", "/infer/"}
 	inferencers      = []string{"comfyui", "sdwebui", "triton"}
 	trainerKeys      = []string{"per_device_train_batch_size", "num_train_epochs", "gradient_accumulation_steps", "micro_batch_size", "learning_rate"}

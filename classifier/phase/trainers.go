@@ -10,6 +10,7 @@ func trainerRules() []rule {
 			"_load_state_dict_into_* _load_parameter_into_model caching_allocator_warmup", Init, decisive),
 		r("transformers/models/auto/auto_factory.py", "from_pretrained from_config", Init, decisive),
 		r("transformers/generation/utils.py", "", Rollout, decisive),
+		r("transformers/generation_utils.py", "", Rollout, decisive), // before 4.21
 		r("transformers/cache_utils.py", "update", Rollout, weak).with(alone),
 		r("transformers/loss/", "", Forward, weak),
 		r("*rainer*.py", "prediction_step evaluation_loop evaluate predict", Forward, strong).says("an evaluation"),

@@ -212,9 +212,14 @@ var training = []hypothesis{
 			{sign, both(fallback, (*Input).gpu)},
 			{proof, ScoresOfFallback},
 		},
-		excludes: []clue{when("the scores are a small part of a card that the engine has filled", func(in *Input) bool {
-			return in.EngineFailed && in.Requested != nil && in.Total != nil && *in.Requested < *in.Total/50
-		})},
+		excludes: []clue{
+			when("the scores are a small part of a card that the engine has filled", func(in *Input) bool {
+				return in.EngineFailed && in.Requested != nil && in.Total != nil && *in.Requested < *in.Total/50
+			}),
+			when("the scores of one layer are a small part of the card", func(in *Input) bool {
+				return in.training() && in.Requested != nil && in.Total != nil && *in.Requested < *in.Total/250
+			}),
+		},
 		figure: productFigure("attention scores, built in full,"),
 	},
 	{
@@ -280,7 +285,7 @@ var training = []hypothesis{
 			}, (*Input).training)},
 			{sign, both(when("it failed where activations are kept", func(in *Input) bool { return slices.Contains([]string{"forward", "backward", "training"}, in.Phase) }), (*Input).training)},
 			{hint, both(failedIn("it failed in a forward pass", "logprob"), (*Input).training)},
-			{proof, both(frames(4, "the stack ends in the key-value cache, which grows with every token", "transformers/cache_utils.py"), (*Input).trainerGPU)},
+			{proof, both(frames(4, "the stack ends in the key-value cache, which grows with every token", "transformers/cache_utils.py", "torch.cat((past_", "torch.cat([past_"), (*Input).trainerGPU)},
 			{sign, batchOfTensor},
 			{2*proof + hint, both(calibrates, (*Input).gpu)},
 			{sign, both(when("PyTorch's allocator failed in a served model", func(in *Input) bool {
