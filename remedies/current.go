@@ -113,7 +113,7 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 		return f.key, "yaml" // or of its own file
 	case syntax == "flag" && framework.Dialect == "yaml" && form != "command" && !strings.HasPrefix(f.key, "-"):
 		return f.key, "yaml"
-	case syntax == "flag" && strings.HasPrefix(f.key, "--") && sameKey(f.key, key):
+	case syntax == "flag" && strings.HasPrefix(f.key, "-") && sameKey(f.key, key):
 		return f.key, syntax // with its own dashes or underscores
 	case (syntax == "yaml" || syntax == "python") && strings.HasPrefix(f.key, "-"):
 		return f.key, "flag" // as the command line of this run writes it

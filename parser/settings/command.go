@@ -361,13 +361,14 @@ func (w *flagParser) argument(r *Reader, word string) {
 }
 
 // isFlag reports whether a word is a flag, with or without "=value". Flags with one dash count only if their names
-// are longer, because -m and -u are the interpreter's. llama.cpp's -c is the context.
+// are longer, because -m and -u are the interpreter's. llama.cpp's -c is the context. Long names after one dash, which a few
+// programs have (OpenNMT-py's -batch_size), must be known.
 func (w *flagParser) isFlag(word string) bool {
 	name, _, _ := strings.Cut(word, "=")
 	if !strings.HasPrefix(name, "-") || !isName(strings.TrimLeft(name, "-")) {
 		return false
 	}
-	return w.form == Sbatch || w.letters || w.script && (name == "-b" || name == "-j") || len(word) > 2 && (word[1] == '-' || len(word) <= 6)
+	return w.form == Sbatch || w.letters || w.script && (name == "-b" || name == "-j") || len(word) > 2 && (word[1] == '-' || len(word) <= 6 || isKnown(name[1:]))
 }
 
 // override reports whether a word is Hydra's `a.b=1`, possibly with a prefix.
