@@ -3,7 +3,10 @@ package messages
 import "oomscan/parser/pattern"
 
 // The names of a status that means that memory ran out. In a message they stand behind words; in a source, between its signs.
-const statusName = `(?:[A-Z]{2,6}_(?:RESULT_)?ERROR_OUT_OF_(?:DEVICE_|HOST_)?MEMORY|cudaErrorMemoryAllocation|hipError(?:OutOfMemory|MemoryAllocation)|[A-Z]{3,10}_(?:STATUS_)?(?:INTERNAL_ERROR_DEVICE_)?ALLOC(?:ATION)?_FAILED|rocblas_status_memory_error)`
+const statusName = `(?:(?>[A-Z]{2,12})_(?:(?:RESULT_)?ERROR_OUT_OF_(?:DEVICE_|HOST_)?MEMORY|(?:STATUS_)?(?:INTERNAL_ERROR_DEVICE_)?ALLOC(?:ATION)?_FAILED)|cudaErrorMemoryAllocation|hipError(?:OutOfMemory|MemoryAllocation)|rocblas_status_memory_error)`
+
+// statusWords are in each of them.
+var statusWords = []string{"ERROR_OUT_OF_", "MemoryAllocation", "ErrorOutOfMemory", "ALLOC_FAILED", "ALLOCATION_FAILED", "memory_error"}
 
 // inSource is what may stand before a line of source: where grep found it, the sign of a diff, the number of a listing.
 const inSource = `^(?:[\w./+-]{1,200}\.\w{1,6}[:-](?:\d{1,6}[:-])?)?[+-]{0,2}(?>(?:-{1,8}>|[│❱>]|\s){0,60})(?:\d{1,6}(?: ?[:|])?[\s│]{1,40})?`
@@ -165,26 +168,59 @@ func formVetoes() []pattern.Pattern {
 			NoMatch: []string{"{train.py:93} INFO - RuntimeError: CUDA error: out of memory", "ResourceExhaustedError: {{function_node __wrapped__Mul_device_/job:localhost/device:GPU:0}} failed to allocate memory [Op:Mul]", "WorkerProc hit an exception: %s", `no match: "RuntimeError: CUDA error: out of memory"`, "RuntimeError: CUDA error: out of memory..."},
 		},
 		{
+			// The three look for one thing. Together, an expression that begins at the line and others that do not would be tried at
+			// each character.
+			Name:     "veto.status_line",
+			Requires: statusWords,
+			Expr: `^(?:` + inSource + `(?:(?:\w{1,60}(?:\.|::)){0,6}(?:[rfbu]?["'])?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?[rfbu]?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,:]|;)|\|.{0,60}` + statusName + ` ?=>)` +
+				`|\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `\s*$|[+-]?\s{0,40}\*\s{1,8}` + statusName + `(?:\s*$|,)|\s{0,40}[A-Z]{4,12} :: ` + statusName + `)`,
+			Veto: true, Source: "tables and declarations of a status",
+			Match: lines(
+				"    CUFFT_ALLOC_FAILED = 2,", `        ffi::cublasStatus_t::CUBLAS_STATUS_ALLOC_FAILED => panic!("alloc failed"),`,
+				"    2: b'HIPSPARSE_STATUS_ALLOC_FAILED',", `             ("hipErrorMemoryAllocation", CONV_TYPE, API_DRIVER),`,
+				"  oom_code = binding.CUresult.CUDA_ERROR_OUT_OF_MEMORY", "  RMM_ERROR_OUT_OF_MEMORY,    //< no more memory", "        b'HIPSPARSE_STATUS_ALLOC_FAILED',",
+				"     * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", "         ENUMERATOR :: CUBLAS_STATUS_ALLOC_FAILED     = 3",
+			),
+			NoMatch: []string{
+				"error = driver.CUDA_ERROR_OUT_OF_MEMORY", "* rank 3: hipErrorOutOfMemory",
+				"CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=1 ; hostname=node-a ; expr=cublasCreate(&cuHandle)",
+				"failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED",
+			},
+		},
+		{
+			Name:     "veto.status_use",
+			Requires: statusWords,
+			Expr: `[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|\(` + statusName + `(?::=|[,)][^"]{0,200};\s*$)|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `;)` +
+				`|\b[a-z]{2,6}(?:Success|Error[A-Z]\w{1,40}), ` + statusName + `|[(\[]` + statusName + `,\s*$|#` + statusName + "|[`*_]{1,4}" + statusName + "[`*_]{1,4}\\s{0,80}\\|",
+			Veto: true, Source: "comparisons, cases and calls with a status; lists in documents",
+			Match: lines(
+				"        case CUBLAS_STATUS_ALLOC_FAILED:",
+				"names: dict[int, str] = {(CUDA_SUCCESS:=0): 'CUDA_SUCCESS', (CUDA_ERROR_OUT_OF_MEMORY:=2): 'CUDA_ERROR_OUT_OF_MEMORY'}",
+				"    return cudaErrorMemoryAllocation;", "    TRY_ALLOC(cudaErrorMemoryAllocation, 2048);", " * @returns #hipErrorLaunchFailure, #hipErrorOutOfMemory",
+				" * @returns hipSuccess, hipErrorOutOfMemory", "|   2 |*`CUDA_ERROR_OUT_OF_MEMORY`*    |*`hipErrorOutOfMemory`*   |",
+				"    retry_if(res) = res in (CUFFT_ALLOC_FAILED,",
+			),
+			NoMatch: []string{
+				"status == 3: CUBLAS_STATUS_ALLOC_FAILED", "error = driver.CUDA_ERROR_OUT_OF_MEMORY",
+				"RuntimeError: cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling `cusolverDnCreate(handle)`",
+			},
+		},
+		{
 			Name:     "veto.status_name",
-			Requires: []string{"ERROR_OUT_OF_", "MemoryAllocation", "ErrorOutOfMemory", "ALLOC_FAILED", "ALLOCATION_FAILED", "memory_error"},
-			Expr: inSource + `(?:(?:\w{1,60}(?:\.|::)){0,6}(?:[rfbu]?["'])?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?[rfbu]?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,:]|;)|\|.{0,60}` + statusName + ` ?=>)` +
-				`|[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|` + statusName + ` ?[=!]=|\(` + statusName + `(?::=|[,)][^"]{0,200};\s*$)|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `;)|^\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `\s*$|` + statusName + `["']?, ?["']?` + statusName + `|` + statusName + ` (?:errors?|occurr?\w{1,4})\b|` + statusName + "[\"'`]? is (?:returned|thrown|raised)\\b" +
-				`|^[+-]?\s{0,40}\*\s{1,8}` + statusName + `(?:\s*$|,)|\b[a-z]{2,6}(?:Success|Error[A-Z]\w{1,40}), ` + statusName + `|` + statusName + `, [a-z]{2,6}Error[A-Z]\w|[(\[]` + statusName + `,\s*$|#` + statusName + `|^\s{0,40}[A-Z]{4,12} :: ` + statusName + "|[`*_]{1,4}" + statusName + "[`*_]{1,4}\\s{0,80}\\|",
-			Veto: true, Source: "tables, comparisons and declarations of a status",
-			Match: lines("        case CUBLAS_STATUS_ALLOC_FAILED:", "    CUFFT_ALLOC_FAILED = 2,", `        ffi::cublasStatus_t::CUBLAS_STATUS_ALLOC_FAILED => panic!("alloc failed"),`, "    2: b'HIPSPARSE_STATUS_ALLOC_FAILED',", "names: dict[int, str] = {(CUDA_SUCCESS:=0): 'CUDA_SUCCESS', (CUDA_ERROR_OUT_OF_MEMORY:=2): 'CUDA_ERROR_OUT_OF_MEMORY'}", "    return cudaErrorMemoryAllocation;", "* Clear sticky cudaErrorMemoryAllocation errors",
-				`             ("hipErrorMemoryAllocation", CONV_TYPE, API_DRIVER),`, "  oom_code = binding.CUresult.CUDA_ERROR_OUT_OF_MEMORY", "  RMM_ERROR_OUT_OF_MEMORY,    //< no more memory",
-				"    if (cudaErrorMemoryAllocation == error) {", "    TRY_ALLOC(cudaErrorMemoryAllocation, 2048);",
-				"        b'HIPSPARSE_STATUS_ALLOC_FAILED',", " * @returns #hipErrorLaunchFailure, #hipErrorOutOfMemory", "- * hipErrorOutOfMemory, hipErrorNotInitialized", " * @returns hipSuccess, hipErrorOutOfMemory", "|   2 |*`CUDA_ERROR_OUT_OF_MEMORY`*    |*`hipErrorOutOfMemory`*   |", "    retry_if(res) = res in (CUFFT_ALLOC_FAILED,", "     * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", "         ENUMERATOR :: CUBLAS_STATUS_ALLOC_FAILED     = 3", " * Defaults to throwing bad_alloc, but when `cudaErrorMemoryAllocation` is returned,"),
+			Requires: statusWords,
+			Expr:     `(?<![A-Z])` + statusName + "(?: ?[=!]=|[\"']?, ?[\"']?" + statusName + `| (?:errors?|occurr?\w{1,4})\b|` + "[\"'`]? is (?:returned|thrown|raised)\\b|, [a-z]{2,6}Error[A-Z]\\w)",
+			Veto:     true, Source: "comparisons and lists that a status begins, sentences about it",
+			Also: []string{"veto.status_line"},
+			Match: lines(
+				"* Clear sticky cudaErrorMemoryAllocation errors", "    if (cudaErrorMemoryAllocation == error) {", "- * hipErrorOutOfMemory, hipErrorNotInitialized",
+				" * Defaults to throwing bad_alloc, but when `cudaErrorMemoryAllocation` is returned,",
+			),
 			NoMatch: []string{
 				"numba.cuda.cudadrv.driver.CudaAPIError: [2] Call to cuMemAlloc results in CUDA_ERROR_OUT_OF_MEMORY",
 				"cupy.cuda.runtime.CUDARuntimeError: cudaErrorMemoryAllocation: out of memory",
 				"RuntimeError: cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling `cusolverDnCreate(handle)`",
-				"failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED",
-				"status == 3: CUBLAS_STATUS_ALLOC_FAILED",
-				"error = driver.CUDA_ERROR_OUT_OF_MEMORY",
-				"* rank 3: hipErrorOutOfMemory",
+				"failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED", "status == 3: CUBLAS_STATUS_ALLOC_FAILED",
 				"RuntimeError: CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=0 ; ",
-				"CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=1 ; hostname=node-a ; expr=cublasCreate(&cuHandle)",
 			},
 		},
 		{

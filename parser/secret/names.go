@@ -36,6 +36,15 @@ var passWords = []string{
 	"db", "user", "ssh", "mysql", "redis", "admin", "root", "smtp", "mail", "ftp", "sudo", "become", "login", "keystore",
 }
 
+// services issue keys without a prefix of their own. A name that is one of them, or ends in one, holds a key if its value looks like
+// one. Services whose names are words of models, of code or of its hosts are not among them. Source: the rules of gitleaks 8.30.
+var services = strings.Fields(`adafruit adobe airtable algolia alibaba artifactory asana atlassian auth0 beamer bittrex clickhouse cloudflare codecov coinbase
+	confluent contentful datadog discord droneci dropbox duffel dynatrace easypost etsy facebook fastly finicity finnhub flickr flutterwave freemius
+	freshbooks gitter gocardless heroku hubspot infracost intercom jfrog kraken kucoin launchdarkly linkedin looker mailchimp mailgun mapbox
+	mattermost meraki messagebird netlify newrelic new_relic nytimes okta pagerduty plaid planetscale polymarket postman privateai rapidapi
+	scalingo sendbird sendgrid sendinblue sentry settlemint shippo shopify sidekiq snyk sonar sonarqube sourcegraph splunk squarespace stripe
+	sumologic sumo travisci trello twilio twitch twitter typeform wandb yandex zendesk`)
+
 // about are the last words of names that describe a credential and do not hold it.
 var about = []string{"file", "path", "dir", "stdin", "fd", "name", "type", "policy", "length"}
 
@@ -55,6 +64,11 @@ func Key(name string) bool {
 	}
 	if word, ok := strings.CutSuffix(last, "token"); ok && endsWithAny(strings.TrimSuffix(word, "_"), tokenWords) { // identitytoken
 		return true
+	}
+	for _, kind := range []string{"token", "key"} {
+		if word, ok := strings.CutSuffix(last, kind); ok && endsWithAny(strings.TrimSuffix(word, "_"), services) {
+			return true
+		}
 	}
 	if word, ok := lastWord(last, "token"); ok {
 		return upper && !endsWithAny(word, modelWords)
@@ -86,15 +100,15 @@ func Key(name string) bool {
 }
 
 // mayBeKey reports whether a setting of this name is a credential if its value looks like one: any token or key but a
-// model's.
+// model's, and what has the name of a service. OpenRLHF's --use_wandb takes the key.
 func mayBeKey(name string) bool {
 	last := snake(strings.TrimLeft(name[strings.LastIndexByte(name, '.')+1:], "-+"))
-	for _, kind := range []string{"token", "tokens", "key", "keys", "ak", "sk", "pat", "login", "wandb"} { // OpenRLHF's --use_wandb takes the key
+	for _, kind := range []string{"token", "tokens", "key", "keys", "ak", "sk", "pat", "login", "jwt"} {
 		if word, ok := lastWord(last, kind); ok && (word == "" || !endsWithAny(word, modelWords)) {
 			return true
 		}
 	}
-	return false
+	return endsWithAny(last, services)
 }
 
 // snake converts a name to snake case: "account_key" for "AccountKey" and "account-key".

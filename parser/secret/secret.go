@@ -139,6 +139,9 @@ func namedIn(text string) (spans []span) {
 		switch c := text[i]; {
 		case c == '=' || c == ':':
 			name, at = nameBefore(text[from:i]), i+1
+			if c == '=' && name == "string" { // a variable of Go with its type
+				name = nameBefore(strings.TrimSuffix(strings.TrimRight(text[from:i], " "), name))
+			}
 			if c == '=' && name == "." { // an assignment of PHP, which appends: x .= "y"
 				name = nameBefore(strings.TrimSuffix(strings.TrimRight(text[from:i], " "), "."))
 			}
@@ -300,7 +303,7 @@ func isListed(text string) bool {
 		return false
 	}
 	before := strings.TrimRight(strings.TrimSuffix(quoted, name), `"'\`)
-	return name[0] == '-' || strings.HasSuffix(strings.TrimSuffix(before, "b"), "(")
+	return name[0] == '-' || endsWithAny(strings.ToLower(name), services) || strings.HasSuffix(strings.TrimSuffix(before, "b"), "(")
 }
 
 func nameByte(c byte) bool {
@@ -374,7 +377,7 @@ func value(text string, at int) (lo, hi int) {
 			lo += len(`""`)
 		}
 	}
-	if lo == len(text) || text[lo] != '"' && text[lo] != '\'' {
+	if lo == len(text) || !isQuote(text[lo]) && text[lo] != '`' {
 		for hi = lo; hi < len(text) && !valueEnds(text[lo:hi], text[hi:]); hi++ {
 		}
 		return lo, hi
@@ -440,14 +443,15 @@ func isValue(name, between, value string) bool {
 
 // isIssued reports whether a value has the form of an issued key: one run of letters and digits, shorter where the letters have one
 // case, as in the access keys of AWS and Huawei Cloud, a UUID, maybe behind a short prefix, 28 bytes in Base64, as in those of Ceph, or words of which one has at
-// least three numbers between its letters or looks drawn at random.
+// least three numbers between its letters or looks drawn at random, or of any characters but those of paths and calls with as many such numbers.
 func isIssued(value string) bool {
 	const least, ofOneCase, part, uuid, prefix, base64 = 24, 20, 16, 36, 8, 40
-	return len(value) >= least && hasDigit(value) && isRun(value) ||
+	return len(value) >= least && hasNumbersInside(value) && !strings.HasPrefix(value, "/") && !strings.ContainsAny(value, ` ([{<\`) && !strings.Contains(value, "://") ||
+		len(value) >= least && hasDigit(value) && isRun(value) ||
 		len(value) >= ofOneCase && hasLetterAndDigit(value) && isRun(value) && (strings.ToLower(value) == value || strings.ToUpper(value) == value) ||
 		len(value) <= prefix+uuid && hasUUID(value) ||
 		len(value) >= base64 && strings.HasSuffix(value, "=") && isRandom(value) && isRun(strings.NewReplacer("+", "", "/", "", "-", "", "_", "", "=", "").Replace(value)) ||
-		slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(wordy+".:", r) }), func(word string) bool {
+		slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(wordy+".:%", r) }), func(word string) bool {
 			_, numbers := classes(word)
 			return len(word) >= part && (numbers >= 3 && isRun(word) || hasDigit(word) && isDrawn(word, 45))
 		})

@@ -15,6 +15,8 @@ import (
 var (
 	alnum = "aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3hJ6" // 36 characters, digits and both cases
 	hex40 = "0123456789abcdef0123456789abcdef01234567"
+
+	signed = "tf6u22q1g49qei-s9pv1z=gq7obmgqd_uswcpzf1" // of one case
 )
 
 // TestTextMasksCredentials covers forms beyond those of package secrettest.
@@ -144,19 +146,42 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 func TestTextMasksWhatScannersKnow(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct{ text, secret string }{
-		"behind a name, short":          {"using airtable_api_key z9mow4925kos346h4", "z9mow4925kos346h4"},
-		"behind a secret's name":        {"INFO using asana_client_secret " + hex40[:32], hex40[:32]},
-		"of digits alone":               {"DISCORD_CLIENT_SECRET=74863244779389212083347488944598", "74863244779389212083347488944598"},
-		"of digits, in YAML":            {"  discord_client_secret: 74863244779389212083347488944598", "74863244779389212083347488944598"},
-		"appended":                      {`$mailgun_api_token .= "a1b2c3d4e5f6a7b8"`, "a1b2c3d4e5f6a7b8"},
-		"assigned by make, if not set":  {"API_SECRET ?= a1b2c3d4e5f6a7b8", "a1b2c3d4e5f6a7b8"},
-		"assigned by make, at once":     {"API_SECRET ::= a1b2c3d4e5f6a7b8", "a1b2c3d4e5f6a7b8"},
-		"assigned by make, and escaped": {"API_SECRET :::= a1b2c3d4e5f6a7b8", "a1b2c3d4e5f6a7b8"},
-		"logged in with":                {"+ wandb login ab_cdefghi1jkl2mnopqrst-uvwxyz01", "cdefghi1"},
-		"an app of Facebook":            {"app 1308742762612587|rhoK1cbv0DOU_RTX_87O4MkX7AI", "rhoK1cbv0DOU_RTX_87O4MkX7AI"},
-		"PlanetScale, of one case":      {"x pscale" + "_oauth_xbtf24vnjydhqc_c1elfx_i15-u-hypp", "xbtf24vnjydhqc"},
-		"Duffel, of one case":           {"x duffel" + "_test_0t0we6n6y-4-z1oox9c-964pl7n3g5_03p7z_2c=oi0", "964pl7n3g5"},
-		"Sentry, behind its claims":     {"x sntrys" + "_eyJpYXQiOjMxMywidXJsIjoiaHR0cHM6Ly95dE53c1NFeHRMIn0=_neAzdGalua68e3SKA+JkwmoujgAoKXVEOKmdkmVgSY+", "JkwmoujgAoKX"},
+		"behind a name, short":                      {"using airtable_api_key z9mow4925kos346h4", "z9mow4925kos346h4"},
+		"behind a secret's name":                    {"INFO using asana_client_secret " + hex40[:32], hex40[:32]},
+		"of digits alone":                           {"DISCORD_CLIENT_SECRET=74863244779389212083347488944598", "74863244779389212083347488944598"},
+		"of digits, in YAML":                        {"  discord_client_secret: 74863244779389212083347488944598", "74863244779389212083347488944598"},
+		"appended":                                  {`$mailgun_api_token .= "a1b2c3d4e5f6a7b8"`, "a1b2c3d4e5f6a7b8"},
+		"assigned by make, if not set":              {"API_SECRET ?= a1b2c3d4e5f6a7b8", "a1b2c3d4e5f6a7b8"},
+		"assigned by make, at once":                 {"API_SECRET ::= a1b2c3d4e5f6a7b8", "a1b2c3d4e5f6a7b8"},
+		"assigned by make, and escaped":             {"API_SECRET :::= a1b2c3d4e5f6a7b8", "a1b2c3d4e5f6a7b8"},
+		"logged in with":                            {"+ wandb login ab_cdefghi1jkl2mnopqrst-uvwxyz01", "cdefghi1"},
+		"an app of Facebook":                        {"app 1308742762612587|rhoK1cbv0DOU_RTX_87O4MkX7AI", "rhoK1cbv0DOU_RTX_87O4MkX7AI"},
+		"PlanetScale, of one case":                  {"x pscale" + "_oauth_xbtf24vnjydhqc_c1elfx_i15-u-hypp", "xbtf24vnjydhqc"},
+		"Duffel, of one case":                       {"x duffel" + "_test_0t0we6n6y-4-z1oox9c-964pl7n3g5_03p7z_2c=oi0", "964pl7n3g5"},
+		"Sentry, behind its claims":                 {"x sntrys" + "_eyJpYXQiOjMxMywidXJsIjoiaHR0cHM6Ly95dE53c1NFeHRMIn0=_neAzdGalua68e3SKA+JkwmoujgAoKXVEOKmdkmVgSY+", "JkwmoujgAoKX"},
+		"of one case, with signs, as an argument":   {"['train.py', '--cloudflare_key', '" + signed + "']", signed[:8]},
+		"of one case, with signs, in YAML":          {"  render_token: " + signed, signed[:8]},
+		"of one case, with signs, behind login":     {"+ wandb login " + signed, signed[:8]},
+		"of one case, with signs, in a sentence":    {"INFO using netlify api key " + signed, signed[:8]},
+		"with points, behind login":                 {"+ mapbox login pk." + signed[:12] + "." + hex40[:30], hex40[:30]},
+		"with any signs":                            {"freemius_key = 'sk_ubb4yN3mzqGR2x8#P7r5*xCutE'", "P7r5"},
+		"encoded for a URL":                         {"twitter_token = AAAAAAAAAAAAAAAAAAAAAAkMnsA236MDMQeJYN%" + "2FaB3dE6gH%2F6uKy6cclNw", "6uKy6cclNw"},
+		"of a Go variable with a type":              {`var acmeToken string = "` + hex40 + `"`, hex40[:16]},
+		"of a Go constant with a type":              {`const apiKey string = "correct horse"`, "horse"},
+		"between backticks":                         {"acmeToken := `" + hex40 + "`", hex40[:16]},
+		"short, behind a service's token":           {`airtableToken = "ytm6smw3gqiekeite"`, "ytm6smw3"},
+		"short, behind a service's key":             {"--dropbox-key pkb7iftg5jpatmg", "pkb7iftg"},
+		"short, behind a service in capitals":       {`var ETSYToken = "bpyx2yoe1c77pp9owo5jvewc"`, "bpyx2yoe"},
+		"behind a service's name, in YAML":          {"sentry: " + hex40 + hex40[:24], hex40[:16]},
+		"behind a service's name, in JSON":          {`{"snyk": "12345678-abcd-abcd-abcd-1234567890ab"}`, "12345678-abcd"},
+		"behind a service's name, in a variable":    {"export DATADOG=" + hex40, hex40[:16]},
+		"behind a service's name and key":           {"the sentry key " + hex40, hex40[:16]},
+		"behind a service's name in a list":         {`("artifactory", "` + signed + `")`, signed[:8]},
+		"of a server of gems":                       {"BUNDLE_GEMS__EXAMPLE__COM=cafebabe:deadbeef", "deadbeef"},
+		"the user of a URL, which is half of a key": {"http://cafeb4b3:d3adb33f@enterprise.example.com/", "cafeb4b3"},
+		"a password in quotes behind the user":      {`curl -X POST --user "me@x.com":"{ZqL5kVrX1n8tA2}" -d a`, "ZqL5kVrX"},
+		"a password alone in quotes":                {`curl --user me@x.com:'pRf7vG2h1L8nQkW9' -d a`, "pRf7vG2h"},
+		"a flag on the next line of a command":      {"$ curl https://h/oauth2/token \\\n  --user c28wlsosanujy2z:qgsnai0xokrw4j1 --data x", "qgsnai0x"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -165,6 +190,9 @@ func TestTextMasksWhatScannersKnow(t *testing.T) {
 	}
 	for _, text := range []string{
 		"sorted by cache_key qwen2-7b-fsdp2-lora16-sp4", "max_token 123456789012345678", "eos_token=12345678901234567890", "a ?: b, x == y, key != value", "12345678|87654321", "wandb login failed, the run goes on",
+		"sentry: event 4 of 5 was dropped", "datadog: trace_id=" + hex40, "linear: " + hex40, "linear_key: attention8 notion_token: vocab16k", "github: " + hex40,
+		"page_token: qwen2.5-7b-instruct-a10g-4x8 sort_key: data/gsm8k/train-00000-of-00001 layer_key: mp4/layer3.h100x8.q4bit", "+ docker login registry1.example2.com:5000",
+		"using auth backend0.server1.local2.example3.com", "model_key=Qwen/Qwen2.5-VL-7B-Instruct-GPTQ-Int4", `wandb: "8k2j4h6g"`, "the sentry key is not set", `fmt: string = "x"`,
 	} {
 		assert.Equal(t, text, secret.Stable(text))
 	}

@@ -16,9 +16,9 @@ import (
 var shapes = slices.Concat([]shape{
 	{need: "PRIVATE KEY", re: lazyre.New(`(-----BEGIN [A-Z0-9 ]*PRIVATE KEY[A-Z ]*-----)((?s:.*?))(?:-----END|$)`)},
 	{need: "eyJ", re: lazyre.New(edge + `(eyJ[\w-]{8,}\.[\w.=-]{8,}|eyJ(?:` + claims + `)[\w.=-]{20,}|eyJ(?:rIjoi|hcGlf)[\w=-]{40,})`)},
-	{need: "://", near: "@", re: lazyre.New(`://[^\s/:@?#"']*:([^\s/"'<>]+)@`)},
+	{need: "://", near: "@", re: lazyre.New(`://([^\s/:@?#"']*:[^\s/"'<>]+)@`)}, // the user may be half of a key
 	{need: "@", re: lazyre.New(`://([^\s/:@?#"'<>]{20,}(?::[^\s/@"'<>]*)?)@`)},
-	{need: "://", near: "@", re: lazyre.New(`://[^\s/:@?#"'\[]*:([^\s/@"'<>$]*[^\s/@"'<>$\d][^\s/@"'<>]*/[^\s@"'<>]*)@`)}, // with a slash, behind no port
+	{need: "://", near: "@", re: lazyre.New(`://([^\s/:@?#"'\[]*:[^\s/@"'<>$]*[^\s/@"'<>$\d][^\s/@"'<>]*/[^\s@"'<>]*)@`)}, // with a slash, behind no port
 	{need: "%40", near: "%", re: lazyre.New(`(?i)%3a%2f%2f[^\s/:@?#"'%]*%3a([^\s/"'<>&]+?)%40`)},                          // encoded in a URL
 	{need: `\\`, near: "@", re: lazyre.New(`(?:^|[\s"'=:])\\\\+[A-Za-z][\w.-]*:([^\s\\/@"']+)@\w`)},                       // UNC
 	{need: "@", near: ":", re: lazyre.New(`(?:^|[\s"'=])[\w.-]+:([^\s"'/@:]+)@[\w.-]+:\d{2,5}\b`), ok: hasLetter},         // a proxy
@@ -55,7 +55,7 @@ var shapes = slices.Concat([]shape{
 	{need: "auth", re: lazyre.New(`\b_?auth\\?["']?\s*[:=]\s*\\?["']?([A-Za-z0-9+/]{16,}={0,2})`), ok: isRandom}, // Docker, npm
 	{need: "_auth", re: lazyre.New(`(?:^|[\s:"'(])_auth\s*=\s*([A-Za-z0-9+/]{8,}={0,2})`), ok: isRandom},         // npm, cut short
 	{need: "login(", re: lazyre.New(`login\(\s*(?:\w+\s*=\s*)?["']([^"']{16,})["']`)},
-	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](?:local-)?(\w[\w-]{31,})`)},
+	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](?:local-)?(\w[\w+/=-]{31,})`)},
 	{need: "pass:", re: lazyre.New(`-pass(?:in|out|word)?[\s"',=]+pass:([^\s"',]+)`)},
 	{need: "api.day.app/|ftqq.com/|push.ft07.com/|qmsg.zendee.cn/|hc-ping.com/", re: lazyre.New(`(?:api\.day\.app|sctapi\.ftqq\.com|(?:push\.ft07\.com|qmsg\.zendee\.cn)/send|hc-ping\.com)/([\w-]{20,})`)}, // Bark, ServerChan, Qmsg, Healthchecks
 	{need: "TRUE|FALSE", re: lazyre.New(`\s(?:TRUE|FALSE)\s/\S*\s(?:TRUE|FALSE)\s\d+\s\S+\s(\S{6,})`)},                                                                                                      // a file of cookies
@@ -78,6 +78,8 @@ var shapes = slices.Concat([]shape{
 	{need: "auth|Auth|AUTH|login|redential", near: `"'`, re: lazyre.New(`(?i)(?:auth|login|credentials?)\s*=?\s*\[?\(\s*["'][^"']*["']\s*,\s*["']([^"']+)["']`)},
 	{need: "assword(|ASSWORD(|asswd(", near: `"'`, re: lazyre.New(`(?i)passw(?:or)?d\(\s*(?:["'][^"']*["']\s*,\s*)*["']([^"']+)["']`)},
 	{need: "connect(", near: `"'`, re: lazyre.New(`\bconnect\(\s*["'][^"']*["']\s*,\s*["']([^"']*["']\s*,\s*["'][^"']+)["']`)}, // MySQL and Oracle
+	{need: "BUNDLE_", near: ":", re: lazyre.New(`\bBUNDLE_\w+__\w+["']?\s*(?:[.=:]|=>)+\s*["']?([^\s"':]+:[^\s"']+)`)},         // a server of gems
+	{need: " key ", named: true, ok: isIssued, re: lazyre.New(`\b([\w-]+)\s+key` + announced)},
 	{need: "comet_ml.", re: lazyre.New(`\bcomet_ml\.\w+\(\s*["'](\w{25,})`)},
 	{need: "dentified |DENTIFIED |assword |ASSWORD |, SECRET '", near: "'", re: lazyre.New(`(?i)(?:\b(?:identified(?: with \S+)? by|password(?: for \S+ =)?)|(?-i:, SECRET))\s+'([^']+)'`)}, // SQL
 	{need: "DENTIFIED ", re: lazyre.New(`\bIDENTIFIED BY "?([^\s'";]+)`), ok: hasLetterAndDigit},                                                                                            // Oracle
@@ -131,7 +133,7 @@ var shapes = slices.Concat([]shape{
 const claims = `hbGci|0eXAi|raWQi|pc3Mi|zdWIi|hdWQi|leHAi|uYmYi|pYXQi|qdGki`
 
 // announced matches a credential behind the word of a sentence that names it, up to the end of a word.
-const announced = "[\"'`*”’]*(?:\\s+(?:is|was|has been|set|changed|to|provided|found|value))*:?\\s+[(\"'`]*([^\\s\"'`<>|\\\\.,;:()]{8,})(?:\\.?[\\s\"'`\\\\,;:!?)>]|\\.?$)"
+const announced = "[\"'`*”’]*(?:\\s+(?:is|was|has been|set|changed|to|provided|found|value))*:?\\s+[(\"'`]*([^\\s\"'`<>\\\\,;()]{7,}[^\\s\"'`<>|\\\\.,;:()])(?:[.:]?[\\s\"'`\\\\,;:!?)>]|\\.?$)"
 
 // fromInput are programs, and options of programs, that read a password from standard input.
 const fromInput = `(?:\bsudo\b[^|\n]*\s-\w*S\b|--password-stdin|passwd\s+(?:\S+\s+)?--stdin|--with-token|--passphrase-fd|\b(?:chpasswd|kinit|wandb login|ssh-add|su|password_stdin|gcloud secrets|cryptsetup|vncpasswd|openconnect)\b)`
@@ -151,7 +153,7 @@ func options(flagAndPrograms ...string) (list []shape) {
 		}
 		list = append(list, shape{
 			need: need, ok: func(s string) bool { return len(s) > len("65535") || strings.Trim(s, digits) != "" },
-			re: lazyre.New(`\b(?:` + strings.ReplaceAll(pair[1], " ", "|") + `)\b[^|;&\n]*?[\s"']` + flag + between + `([^\s"',]{3,})`),
+			re: lazyre.New(`\b(?:` + strings.ReplaceAll(pair[1], " ", "|") + `)\b(?:[^|;&\n]|\\\n)*?[\s"']` + flag + between + `([^\s"',:]+["']?:["'][^"']+|[^\s"',]{3,})`),
 		})
 	}
 	return list
@@ -264,147 +266,12 @@ func issuedLength(text string) int {
 	return 0
 }
 
-// isDrawn reports whether a run of letters and digits is drawn at random: of both cases, and so many percent of it of another class
-// than the one before. Words in camel case change class less often.
-func isDrawn(run string, percent int) bool {
-	changes, _ := classes(run)
-	return len(run) >= 8 && isRun(run) && changes*100 >= len(run)*percent && strings.ToLower(run) != run && strings.ToUpper(run) != run
-}
-
 // wordBegins reports whether a word begins at i, possibly after an escape such as \n or %3D. Underscores separate
 // words, because some names are a prefix and a key.
 func wordBegins(text string, i int) bool {
 	return i == 0 || !isAlnum(text[i-1]) ||
 		i > 1 && text[i-2] == '\\' && strings.IndexByte("nrt", text[i-1]) >= 0 ||
 		i > 2 && text[i-3] == '%'
-}
-
-// minRandom is the length of a run of letters and digits that can be told from words.
-const minRandom = 27
-
-// minParts is the same for all such parts of a run together, such as a line of a private key, and for a word of Base64, such as a
-// secret key of AWS, which has 40 characters.
-const minParts = 40
-
-// zhipu is the length of the first part of Zhipu's keys, with its point.
-const zhipu = 33
-
-// randomIn finds long runs of letters and digits that only key material has, and the parts beside it that look the
-// same: 27 or more with digits and both cases, where nearly every second one is of another class than the one before.
-// Names change class at the ends of words alone, and hashes and identifiers have one case. A mangled C++ name begins
-// with _Z or has _ZN, and JSON in Base64 begins with eyJ, which is a token only with a signature.
-func randomIn(text string) (spans []span) {
-	if len(text) < minRandom {
-		return nil
-	}
-	var parts []span
-	begin, word, piece, found := 0, 0, 0, false
-	sum := 0 // of the parts
-	for i := 0; i <= len(text); i++ {
-		if i < len(text) && isAlnum(text[i]) {
-			continue
-		}
-		run := text[begin:i]
-		if at := begin - zhipu; len(run) == 16 && isRandom(run) && at >= 0 && text[begin-1] == '.' && strings.Trim(text[at:begin], digits+"abcdef.") == "" {
-			parts, found = append(parts, span{at, i}), true
-		} else if isKeyMaterial(run) && !strings.HasPrefix(run, "eyJ") {
-			parts = append(parts, span{begin, i})
-			sum += i - begin
-			found = found || (i-begin >= minRandom || sum >= minParts) && !isMangled(text[word:i])
-		}
-		begin = i + 1
-		if i < len(text) && strings.IndexByte(wordy, text[i]) >= 0 {
-			continue
-		}
-		if i-piece >= minParts {
-			if key := keyOfURL(text[piece:i]); key != "" {
-				lo := i - len(key)
-				for len(parts) > 0 && parts[len(parts)-1].lo >= lo {
-					parts = parts[:len(parts)-1]
-				}
-				parts, found = append(parts, span{lo, i}), true
-			}
-		}
-		piece = begin
-		if i < len(text) && strings.IndexByte(any64, text[i]) >= 0 {
-			continue
-		}
-		if isBase64Key(text[word:i]) {
-			parts, found = append(parts[:0], span{word, i}), true
-		}
-		if found {
-			spans = append(spans, span{parts[0].lo, parts[len(parts)-1].hi})
-		}
-		parts, word, found, sum = parts[:0], begin, false, 0
-	}
-	return spans
-}
-
-func isMangled(word string) bool {
-	return strings.HasPrefix(word, "_Z") || strings.Contains(word, "_ZN")
-}
-
-// keyOfURL returns the key in the alphabet of Base64 for URLs with which a name ends, behind words of one case such as "sk_live_". A
-// name without a key has a hyphen or an underscore more often than every twelfth character, or fewer numbers.
-func keyOfURL(name string) string {
-	key := name
-	for {
-		end := strings.IndexAny(key, wordy)
-		if end < 0 {
-			return ""
-		}
-		if word := key[:end]; strings.ToLower(word) != word && strings.ToUpper(word) != word {
-			break
-		}
-		key = key[end+1:]
-	}
-	separators := strings.Count(key, "-") + strings.Count(key, "_")
-	if len(key) < minParts || separators*12 > len(key) || isMangled(name) || !isDrawn64(key, 3, 45) {
-		return ""
-	}
-	return key
-}
-
-// isBase64Key reports whether a word is key material in Base64. A path of letters and slashes changes class less often.
-func isBase64Key(word string) bool {
-	word = strings.TrimRight(word, "=")
-	return len(word) >= minParts && !strings.ContainsAny(word, "_-.=") && isDrawn64(word, 2, 40)
-}
-
-// isDrawn64 reports whether characters of Base64 are drawn at random: at least so many numbers follow a letter, and so many percent are
-// of another class than the one before.
-func isDrawn64(word string, least, percent int) bool {
-	if strings.HasPrefix(word, "eyJ") {
-		return false
-	}
-	word = strings.NewReplacer("+", "", "/", "", "-", "", "_", "").Replace(word)
-	changes, numbers := classes(word)
-	hexadecimal := strings.Map(func(r rune) rune {
-		if r >= 'g' || r >= 'A' && r <= 'Z' {
-			return -1
-		}
-		return r
-	}, word)
-	return isRandom(word) && numbers >= least && changes*100 >= len(word)*percent && len(hexadecimal)*2 < len(word)
-}
-
-// isKeyMaterial reports whether letters and digits are drawn at random, for [randomIn]. A name of short words has one number at most.
-func isKeyMaterial(run string) bool {
-	changes, numbers := classes(run)
-	return isRandom(run) && strings.ToUpper(run) != run && (numbers > 1 && changes*100 >= len(run)*45 || len(run) >= minRandom && changes*100 >= len(run)*55)
-}
-
-// classes returns how many characters are of another class than the one before, and how many numbers follow a letter.
-func classes(run string) (changes, numbers int) {
-	for i := 1; i < len(run); i++ {
-		if ascii.IsUpper(run[i]) != ascii.IsUpper(run[i-1]) || ascii.IsDigit(run[i]) != ascii.IsDigit(run[i-1]) {
-			changes++
-		}
-		if ascii.IsDigit(run[i]) && !ascii.IsDigit(run[i-1]) {
-			numbers++
-		}
-	}
-	return changes, numbers
 }
 
 // isAnnounced reports whether a word behind "token", which may be one of a model, is a credential: letters and digits drawn at random.

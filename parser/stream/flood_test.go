@@ -50,3 +50,50 @@ func TestAFloodOfKillsIsCountedUpToALimit(t *testing.T) {
 	assert.NoError(t, err)
 	assert.Equal(t, maxAlike, reports)
 }
+
+// TestARepeatedTextIsTriedOnce floods a log with a word that patterns and vetoes look at, in lines and in one line, which is read in
+// windows.
+func TestARepeatedTextIsTriedOnce(t *testing.T) {
+	t.Parallel()
+	const few = 64 // texts that differ, as the pieces of a line begin at another place of the word
+	for name, unit := range map[string]string{
+		"a status in a line":   "CUBLAS_STATUS_ALLOC_FAILED ",
+		"a status in lines":    "CUBLAS_STATUS_ALLOC_FAILED\n",
+		"long lines":           strings.Repeat("cudaErrorMemoryAllocation ", 100) + "\n",
+		"a word of no failure": "MemoryError ",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := NewReader("flood", func(parser.Observation) {})
+			_, err := s.Write([]byte(strings.Repeat(unit, 1<<20/len(unit))))
+			s.Close()
+			assert.NoError(t, err)
+			assert.NotEmpty(t, s.messages.memo.known)
+			assert.LessOrEqual(t, len(s.messages.memo.known), few)
+		})
+	}
+}
+
+// TestARepeatedTextIsToldEachTime: what is known of a text spares the expressions, and no event.
+func TestARepeatedTextIsToldEachTime(t *testing.T) {
+	t.Parallel()
+	const lines = 5
+	events := 0
+	_, err := Read("flood", strings.NewReader(strings.Repeat("    raise RuntimeError('CUDA error: out of memory')\nRuntimeError: CUDA error: out of memory\n", lines)), func(o parser.Observation) {
+		if e, ok := o.(parser.Event); ok && e.Pattern == "cuda.error" {
+			events++
+		}
+	})
+	assert.NoError(t, err)
+	assert.Equal(t, lines, events)
+}
+
+func TestAMemoIsBounded(t *testing.T) {
+	t.Parallel()
+	m := newMemo()
+	for i := range 3 * maxKnown {
+		m.learn(m.key([]byte{byte(i), byte(i >> 8)}, 0), true)
+	}
+	assert.LessOrEqual(t, len(m.known), maxKnown)
+	assert.NotEqual(t, m.key([]byte("a"), 1), m.key([]byte("a"), 2))
+}

@@ -65,6 +65,10 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 	r.runes = r.runes[:0]
 	set := hashOf(r.candidates)
 	claimed := r.replaying || r.alike[set] >= maxAlike // deferred lines hold no event
+	key, all, found := r.memo.key(body, set), !claimed, false
+	if r.memo.known[key] { // none of them matches
+		return claimed
+	}
 	checked, followed := false, false
 	for _, i := range r.candidates {
 		p := &r.table.patterns[i]
@@ -72,12 +76,13 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 			continue
 		}
 		f, ok := p.FieldsOf(r.text(body))
+		found = found || ok
 		if !ok || followed && p.Kind != "" && f["requested"] == "" {
 			continue
 		}
 		if p.Kind != "" && !checked {
 			checked = true
-			if r.table.vetoes.Match(body, r.text(body)) {
+			if r.vetoed(body) {
 				claimed = true
 				continue
 			}
@@ -106,7 +111,22 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 			r.alike[set]++
 		}
 	}
+	if all && !found {
+		r.memo.learn(key, true)
+	}
 	return claimed
+}
+
+// vetoed reports whether a veto matches a text, which may be in r.runes.
+func (r *messageReader) vetoed(body []byte) bool {
+	const byVeto = 1 // no hash of candidates is one
+	key := r.memo.key(body, byVeto)
+	vetoed, ok := r.memo.known[key]
+	if !ok {
+		vetoed = r.table.vetoes.Match(body, r.text(body))
+		r.memo.learn(key, vetoed)
+	}
+	return vetoed
 }
 
 // Signs of a text with escaped newlines: a file or a command's output as JSON or Python's repr shows it.
@@ -137,7 +157,7 @@ func (r *messageReader) inQuotedLines(p *pattern.Matcher, body []byte) (quoted b
 func (r *messageReader) isVetoed(body []byte) bool {
 	head := body[:min(len(body), pattern.MaxMessage)]
 	r.runes = r.runes[:0]
-	return r.table.vetoes.Match(head, r.text(head))
+	return r.vetoed(head)
 }
 
 // observationOf is what a match yields that is no event.

@@ -61,6 +61,7 @@ type messageReader struct {
 	candidates []int32
 	runes      []rune
 	alike      map[uint64]int // events emitted, by the patterns that were candidates
+	memo       memo
 
 	indent       int  // blanks that every line begins with
 	words        int  // lines with text that have none
@@ -86,7 +87,7 @@ const inLongLine = math.MaxInt64
 
 func newMessageReader(source string, t *Table, maxLine int, emit func(parser.Observation)) *messageReader {
 	return &messageReader{
-		source: source, table: t, emit: emit, alike: map[uint64]int{}, maxLine: maxLine, indent: maxIndent, lead: new(lead),
+		source: source, table: t, emit: emit, alike: map[uint64]int{}, memo: newMemo(), maxLine: maxLine, indent: maxIndent, lead: new(lead),
 		writers: map[string]*writer{}, open: map[*writer]struct{}{}, cuts: map[string]*cut{},
 	}
 }

@@ -20,7 +20,7 @@ const (
 	hex   = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
 )
 
-// Kinds returns 92 kinds of credentials.
+// Kinds returns 93 kinds of credentials.
 func Kinds() []Kind {
 	var list []Kind
 	add := func(name, variable, prefix, value, bare string) {
@@ -113,6 +113,7 @@ func Kinds() []Kind {
 	}
 	add("aws secret", "AWS_SECRET_ACCESS_KEY", "", mixed[:30]+"/+"+mixed[30:38], "aws configure set aws_secret_access_key %")
 	add("wandb, hexadecimal", "WANDB_API_KEY", "", hex[:40], "wandb login --relogin %")
+	add("of one case with signs", "CLOUDFLARE_TOKEN", "", "tf6u22q1g49qei-s9pv1z-gq7obmgqd"+"_uswcpzf1", "wandb login %")
 	add("azure account", "AZURE_STORAGE_KEY", "", mixed[:70]+"+/a==", "DefaultEndpointsProtocol=https;AccountName=x;Account"+"Key=%;EndpointSuffix=core.windows.net")
 	add("cookie", "COOKIE", "", mixed[:40], "Cook"+"ie: lang=en; session=%; theme=x")
 	add("password on a command line", "DB_PASSWORD", "", mixed[:16], "mysql -u root -p% -h db")
