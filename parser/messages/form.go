@@ -172,7 +172,7 @@ func formVetoes() []pattern.Pattern {
 			// each character.
 			Name:     "veto.status_line",
 			Requires: statusWords,
-			Expr: `^(?:` + inSource + `(?:(?:\w{1,60}(?:\.|::)){0,6}(?:[rfbu]?["'])?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?[rfbu]?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum|[A-Z]\w{1,40}) .{0,80}\b` + statusName + `(?:\s*$| ?[=,:]|;)|\|.{0,60}` + statusName + ` ?=>)` +
+			Expr: `^(?:` + inSource + `(?:(?:\w{1,60}(?:\.|::)){0,6}(?:[rfbu]?["'])?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?[rfbu]?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum) .{0,80}\b` + statusName + `(?:\s*$| ?[=,:]|;)|[A-Z]\w{1,40} (?:\w{1,60} ?= ?(?:\w{1,60}(?:\.|::)){0,3})?` + statusName + `(?: ?[=,]|;)|\|.{0,60}` + statusName + ` ?=>)` +
 				`|\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `\s*$|[+-]?\s{0,40}\*\s{1,8}` + statusName + `(?:\s*$|,)|\s{0,40}[A-Z]{4,12} :: ` + statusName + `)`,
 			Veto: true, Source: "tables and declarations of a status",
 			Match: lines(
@@ -184,7 +184,8 @@ func formVetoes() []pattern.Pattern {
 			NoMatch: []string{
 				"error = driver.CUDA_ERROR_OUT_OF_MEMORY", "* rank 3: hipErrorOutOfMemory",
 				"CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=1 ; hostname=node-a ; expr=cublasCreate(&cuHandle)",
-				"failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED",
+				"failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED", "Could not create cudnn handle: CUDNN_STATUS_ALLOC_FAILED",
+				"Kernel launch returned cudaErrorMemoryAllocation", "Error in step 4: hipErrorOutOfMemory",
 			},
 		},
 		{
