@@ -135,13 +135,15 @@ func nativeHostPatterns() []pattern.Pattern {
 		{
 			Name:     "host.bad_alloc",
 			Literals: []string{"std::bad_alloc"},
-			Expr:     `(?:instance of '|what\(\): {1,2}|[Ee]rror: |[Ee]xception: |[Ee]rror\(')std::bad_alloc(?!: ?\S|[\w&])`,
+			Expr:     `(?:instance of '|what\(\): {1,2}|[Ee]rror: |[Ee]xception: |[Ee]rror\('|ERROR\]?:? |(?:\b[Ff]ailed|\bFATAL|\b[Ff]atal|\b[Pp]anic)\b[^'"]{0,80}: )std::bad_alloc(?!: ?\S|[\w&])`,
 			Kind:     parser.HostOOM, Role: parser.Evidence,
 			Source: "C++ runtime and pybind11",
 			Match: lines(
 				"terminate called after throwing an instance of 'std::bad_alloc'",
 				"  what():  std::bad_alloc",
 				"RuntimeError: std::bad_alloc",
+				"[ERROR] std::bad_alloc",
+				"Failed to load the model: std::bad_alloc",
 				"MemoryError: std::bad_alloc",
 			),
 			NoMatch: []string{
