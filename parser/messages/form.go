@@ -192,14 +192,14 @@ func formVetoes() []pattern.Pattern {
 			Name:     "veto.status_use",
 			Requires: statusWords,
 			Expr: `[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|\(` + statusName + `(?::=|[,)][^"]{0,200};\s*$)|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `;)` +
-				`|\b[a-z]{2,6}(?:Success|Error[A-Z]\w{1,40}), ` + statusName + `|[(\[]` + statusName + `,\s*$|#` + statusName + "|[`*_]{1,4}" + statusName + "[`*_]{1,4}\\s{0,80}\\|",
+				`|\b[a-z]{2,6}(?:Success|Error[A-Z]\w{1,40}), ` + statusName + `|[(\[]` + statusName + `,\s*$|["'], {1,60}\{?["']` + statusName + `["']|#` + statusName + "|[`*_]{1,4}" + statusName + "[`*_]{1,4}\\s{0,80}\\|",
 			Veto: true, Source: "comparisons, cases and calls with a status; lists in documents",
 			Match: lines(
 				"        case CUBLAS_STATUS_ALLOC_FAILED:",
 				"names: dict[int, str] = {(CUDA_SUCCESS:=0): 'CUDA_SUCCESS', (CUDA_ERROR_OUT_OF_MEMORY:=2): 'CUDA_ERROR_OUT_OF_MEMORY'}",
 				"    return cudaErrorMemoryAllocation;", "    TRY_ALLOC(cudaErrorMemoryAllocation, 2048);", " * @returns #hipErrorLaunchFailure, #hipErrorOutOfMemory",
 				" * @returns hipSuccess, hipErrorOutOfMemory", "|   2 |*`CUDA_ERROR_OUT_OF_MEMORY`*    |*`hipErrorOutOfMemory`*   |",
-				"    retry_if(res) = res in (CUFFT_ALLOC_FAILED,",
+				"    retry_if(res) = res in (CUFFT_ALLOC_FAILED,", `  {"CUBLAS_STATUS_EXECUTION_FAILED",     {"HIPBLAS_STATUS_EXECUTION_FAILED",     "rocblas_status_memory_error",    CONV_NUMERIC_LITERAL}},`,
 			),
 			NoMatch: []string{
 				"status == 3: CUBLAS_STATUS_ALLOC_FAILED", "error = driver.CUDA_ERROR_OUT_OF_MEMORY",

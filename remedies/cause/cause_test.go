@@ -339,6 +339,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "unknown", setting("XLA_PYTHON_CLIENT_MEM_FRACTION", "0.97"), func(in *Input) { in.Framework = "jax" }),
 		},
 		{
+			"a library beside the pool that JAX has by default", "engine_share_too_large", failure("gpu", "unknown", func(in *Input) { in.Framework, in.Kind = "jax", "gpu_driver_oom" }),
+			failure("gpu", "unknown", setting("XLA_PYTHON_CLIENT_PREALLOCATE", "false"), func(in *Input) { in.Framework, in.Kind = "jax", "gpu_driver_oom" }),
+		},
+		{
 			"an engine that is awake beside the trainer", "engine_share_too_large", failure("gpu", "backward", func(in *Input) { in.SharesCard, in.Others = true, bytes(40) }),
 			failure("gpu", "backward", func(in *Input) { in.SharesCard, in.EngineAsleep, in.Others = true, true, bytes(2.6) }),
 		},

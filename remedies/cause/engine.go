@@ -136,13 +136,14 @@ var engines = []hypothesis{
 			{sign, unmapped},
 			{sign, func(in *Input) string {
 				key, v, ok := in.Setting(shareKeys...)
-				if !ok || in.Kind != "gpu_driver_oom" || in.NoRoomForCache {
+				switch {
+				case in.Kind != "gpu_driver_oom" || in.NoRoomForCache:
 					return ""
-				}
-				if in.Framework == "jax" {
+				case in.Framework == "jax" && ok:
 					return fmt.Sprintf("%s is %s, and what failed allocates outside of JAX's pool", key, v)
-				}
-				if !in.engineGPU() {
+				case in.Framework == "jax" && in.gpu() && !in.off("XLA_PYTHON_CLIENT_PREALLOCATE"):
+					return "JAX reserves most of the card when it starts, and what failed allocates outside of that pool"
+				case !ok || !in.engineGPU():
 					return ""
 				}
 				return fmt.Sprintf("%s is %s, and the engine found too little next to its cache", key, v)
