@@ -219,12 +219,15 @@ func fillsBuffer(in *Input) string {
 // sampleBuffers lists the settings of the number of samples that wait in host memory: to be shuffled, or to be replayed.
 var sampleBuffers = []string{
 	"shuffle_buffer_size", "shuffle_buffer", "replay_buffer_size", "replay_size", "replay_capacity", "replay_memory_size", "replay_buffer_capacity", "replay.capacity", "replay_buffer.capacity",
-	"replay_memory.capacity", "replay_buffer_config.capacity", "replay_buffer.size", "buffer_capacity", "buffer.capacity", "buffer_size",
+	"replay_memory.capacity", "replay_buffer_config.capacity", "replay_buffer.size", "buffer_capacity", "buffer.capacity", "buffer_size", "size_in_transitions",
 }
 
 // KeepsSamples reports that a large buffer of samples is kept in host memory, by a setting or by the name of the process that holds
 // most of it. DeepSpeed's buffer_size of an offload is in bytes.
 func KeepsSamples(in *Input) string {
+	if in.host() && in.passes(3, "replay_buffer", "replaybuffer", "replay_memory", "replaymemory") {
+		return "the stack ends in the buffer of samples to replay"
+	}
 	if !in.host() || in.Backend == "deepspeed" || slices.Contains([]string{"init", "weight_update", "checkpoint"}, in.Phase) || oneLargeRequest(in) != "" {
 		return ""
 	}

@@ -100,6 +100,7 @@ func TestTheUseOfAHostIsSaid(t *testing.T) {
 	} {
 		assert.Equal(t, want, plainSpaces(requestText(&Incident{Verdict: "memory", Kind: "oom_kill", Resource: "host", Root: r})))
 	}
+	assert.Empty(t, hostUseText(&Root{NodeUsed: gib(1), NodeTotal: gib(64)}), "a reading from long before")
 }
 
 // TestADefaultIsNoFactOfTheRun prints a default as one where the version is unknown.

@@ -86,7 +86,7 @@ func hostUseText(r *Root) string {
 	switch {
 	case r.Used != nil && r.Limit != nil && *r.Used > *r.Limit:
 		return fmt.Sprintf("%s was in use: %s over the limit.", size(*r.Used), size(*r.Used-*r.Limit))
-	case r.Used == nil && r.Limit == nil && r.NodeUsed != nil && r.NodeTotal != nil:
+	case r.Used == nil && r.Limit == nil && r.NodeUsed != nil && r.NodeTotal != nil && *r.NodeUsed >= *r.NodeTotal/2: // else it is from long before
 		return fmt.Sprintf("At the last reading before it, %s of the node's memory was in use.", sizeOf(*r.NodeUsed, *r.NodeTotal))
 	}
 	return ""
