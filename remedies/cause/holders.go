@@ -225,9 +225,6 @@ var sampleBuffers = []string{
 // KeepsSamples reports that a large buffer of samples is kept in host memory, by a setting or by the name of the process that holds
 // most of it. DeepSpeed's buffer_size of an offload is in bytes.
 func KeepsSamples(in *Input) string {
-	if in.host() && in.passes(3, "replay_buffer", "replaybuffer", "replay_memory", "replaymemory") {
-		return "the stack ends in the buffer of samples to replay"
-	}
 	if !in.host() || in.Backend == "deepspeed" || slices.Contains([]string{"init", "weight_update", "checkpoint"}, in.Phase) || oneLargeRequest(in) != "" {
 		return ""
 	}
