@@ -51,6 +51,7 @@ var attackersThere = []attack{
 	{"activations", "vision", []string{"engine-multimodal"}},
 	{"activations", "stack:/core/bbox/", []string{"assign-on-host"}}, // a matrix of all boxes and anchors
 	{"activations", "stack:/task_modules/", []string{"assign-on-host"}},
+	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload"}}, // --highvram keeps what fits in pieces
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "layer-offload"}},
 	{"engine_activation", "picture", []string{"vram-margin", "projector"}},       // an image encoder has memory of its own
