@@ -11,8 +11,6 @@ type unwrapper struct {
 	rows    int    // the line's rows
 	hasLine bool   // line has been started
 	starts  forms  // of lines that are sure to begin there
-
-	inString, escaped bool // the line is a record of JSON, which no string of it ends
 }
 
 const (
@@ -40,8 +38,7 @@ func (d *unwrapper) Append(dst, src []byte) []byte {
 	}
 }
 
-// take adds a row. A row that begins like the line before, or as others did, is a new line: programs print many lines of one form. In a
-// string of JSON no line ends.
+// take adds a row. A row that begins like the line before, or as others did, is a new line: programs print many lines of one form.
 func (d *unwrapper) take(dst []byte) []byte {
 	row, inside := d.inside(d.part)
 	if !inside {
@@ -51,10 +48,6 @@ func (d *unwrapper) take(dst []byte) []byte {
 	start := row[:min(len(row), startLen)]
 	alike := len(start) == startLen && !bytes.HasSuffix(d.last, []byte{':'}) && (bytes.HasPrefix(d.line, start) || !d.flowed && d.starts[formOf(start)])
 	switch {
-	case d.inString && inside && len(d.line)+len(row) <= maxJoined:
-		if !d.breaksWord(d.last) {
-			d.line = append(d.line, ' ')
-		}
 	case !goes:
 		if len(start) == startLen && len(d.starts) < maxStarts {
 			d.starts.add(start)
@@ -66,7 +59,6 @@ func (d *unwrapper) take(dst []byte) []byte {
 		d.line = append(d.line, ' ')
 	}
 	d.line, d.last, d.hasLine = append(d.line, row...), append(d.last[:0], row...), inside
-	d.followString(row)
 	d.rows++
 	return dst
 }
@@ -79,7 +71,6 @@ func (d *unwrapper) end(dst []byte) []byte {
 		dst = append(dst, filler...)
 	}
 	d.line, d.hasLine, d.rows = d.line[:0], false, 0
-	d.inString, d.escaped = false, false
 	return dst
 }
 
@@ -88,21 +79,4 @@ func (d *unwrapper) Close(dst []byte) []byte {
 		dst = d.take(dst)
 	}
 	return d.end(dst)
-}
-
-// followString follows the strings of a record of JSON through its next row.
-func (d *unwrapper) followString(row []byte) {
-	if !bytes.HasPrefix(d.line, []byte(`{"`)) {
-		return
-	}
-	for _, c := range row {
-		switch {
-		case d.escaped:
-			d.escaped = false
-		case c == '\\':
-			d.escaped = d.inString
-		case c == '"':
-			d.inString = !d.inString
-		}
-	}
 }

@@ -118,7 +118,7 @@ func areFlowed(rows [][]byte) bool {
 		case flows(row, next):
 			width := utf8.RuneCount(row)
 			lengths[width]++
-			sure = sure || (width < widest || !slices.Contains(terminals, width)) && isSurelyBroken(row[:n-1], next)
+			sure = sure || width < widest && isSurelyBroken(row[:n-1], next)
 		default:
 			others++
 		}
@@ -194,7 +194,7 @@ const minFlowed = 4
 // breaksWords reports whether rows were broken at the width wherever it fell. Where they were broken between words, few rows have all
 // of the width. A next row that begins like the one before is a line of its own: programs print many lines of one length.
 func (w wrapping) breaksWords(rows [][]byte) bool {
-	full, flowed, broken, enclosed, words, blanks, elsewhere := 0, 0, 0, 0, 0, 0, false
+	full, flowed, broken, enclosed, words, blanks := 0, 0, 0, 0, 0, 0
 	ends, starts := forms{}, forms{}
 	for i, row := range rows[:max(0, len(rows)-1)] {
 		next := rows[i+1]
@@ -204,7 +204,6 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 		switch {
 		case utf8.RuneCount(row) == w.width:
 			full++
-			elsewhere = elsewhere || !bytes.ContainsRune([]byte(",:"), rune(row[len(row)-1])) || next[0] == ' '
 			switch last, first := row[len(row)-1], next[0]; {
 			case bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') < 0: // a mail program leaves a word that is too long
 			case ascii.IsLower(last) && ascii.IsLower(first) || isSurelyBroken(row, next):
@@ -231,7 +230,7 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 	switch {
 	case words > 0 && words+blanks == full && slices.Contains(terminals, w.width):
 		return true // few lines of a short log are that long, and a word breaks
-	case full <= flowed, !elsewhere: // a blank stood behind each comma and colon
+	case full <= flowed:
 		return false
 	case enclosed >= minFlowed || len(ends) >= minBroken && len(starts) >= minBroken:
 		return true
@@ -278,7 +277,7 @@ func isInside(row []byte) bool {
 	return row[0] == ',' || row[0] == ';' || row[0] == ':'
 }
 
-// encloses reports whether brackets that a row opens close in the next one. Printers that end a row behind a comma indent the next one.
+// encloses reports whether brackets that a row opens close in the next one.
 func encloses(row, next []byte) bool {
 	depth := func(text []byte, n int) int {
 		for _, c := range text {
@@ -292,8 +291,7 @@ func encloses(row, next []byte) bool {
 		return n
 	}
 	n := depth(row, 0)
-	last := row[len(row)-1]
-	return n > 0 && strings.IndexByte("([{", last) < 0 && (last != ',' || strings.IndexByte(`"'`, next[0]) >= 0) && depth(next, n) == 0
+	return n > 0 && !bytes.ContainsRune([]byte("([{,"), rune(row[len(row)-1])) && depth(next, n) == 0
 }
 
 // isTableRow reports whether a row stands between the edges of a table.
@@ -331,7 +329,7 @@ func (w wrapping) flows(rows [][]byte) bool {
 		return true // mail programs break what they quote, be it lines of one form, or a few of a log that begins with short ones
 	}
 	return len(ends) >= minBroken && (len(lowercase) >= minFlowed && (full*10 >= len(rows) || unfinished > 0) ||
-		len(starts) >= 2*minFlowed && full*3 >= len(rows) || unfinished >= 2*minFlowed && full*4 >= len(rows))
+		max(len(starts), unfinished) >= 2*minFlowed && full*3 >= len(rows))
 }
 
 // continues reports whether a line continues from one row to the next.
@@ -386,7 +384,7 @@ func isSurelyBroken(row, next []byte) bool {
 }
 
 var sureBreak = lazyre.New(`^\s*File\n"|",\nline \d|", line\n\d+, in|", line \d+,\nin |", line \d+\n\d+, in |\bout(?:\nof | of\n)memory\b|\b[Tt]ried(?:\nto | to\n)allocate|\bto allocate\n\d|` +
-	`\d\n(?:[KMGT](?:i?B)?|bytes)\b|\d [KMGT]i?\ni?B\b|;\n\d+\.\d+ [KMG]iB |%\|[█▏▎▍▌▋▊▉#]*\n\| \d|<\d\d:\d\d, ?\n ?[\d.]+(?:s/it|it/s)|\.\d+: [IWEF]\n\w|: (?:INFO|WARNING|ERROR):\n\w+\.[\w.]+: |['"]:\n[\w'"\[{-]|\w [=!<>]=\n\w|\bE\n[\w.]*(?:Error|Exception)\b`)
+	`\d\n(?:[KMGT](?:i?B)?|bytes)\b|\d [KMGT]i?\ni?B\b|;\n\d+\.\d+ [KMG]iB |%\|[█▏▎▍▌▋▊▉#]*\n\| \d|\.\d+: [IWEF]\n\w|: (?:INFO|WARNING|ERROR):\n\w+\.[\w.]+: |['"]:\n[\w'"\[{-]|\w [=!<>]=\n\w|\bE\n[\w.]*(?:Error|Exception)\b`)
 
 // breaksWord reports whether a full row ends inside a word. Where rows end between words, only a box breaks one: that is longer than a
 // row.
@@ -395,7 +393,7 @@ func (w wrapping) breaksWord(row []byte) bool {
 }
 
 // lineStart matches the beginning of a new line, as opposed to the rest of the one before.
-var lineStart = lazyre.New(`^(?:\x1b\[[\d;]*m)*(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\([\w:.-]+(?:\[[^\]]*\])?(?: rank=\d+)? pid=\d+|\(raylet\b[^()]*\)|\[\d\d:\d\d:\d\d|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?::[\w.]+:| \d\d-\d\d \d\d:)|(?:srun|slurmstepd): |/\S+(?:: line \d+: |\.py:\d+:(?: |$))|CUDA Error: |Exception occurred while running |Unhandled error \(suppress|Fatal Python error: |[\w.]+(?:Error|Exception|Interrupt)\b|[a-z]\w*(?:\.[a-z]\w*)+\.[A-Z]\w+: |\s*$)`)
+var lineStart = lazyre.New(`^(?:\x1b\[[\d;]*m)*(?:\[?(?:19|20)\d\d[-/]\d\d[-/]\d\d[ T]|\[rank\d+\]|\([\w:.-]+(?:\[[^\]]*\])?(?: rank=\d+)? pid=\d+|\(raylet\b[^()]*\)|\[\d\d:\d\d:\d\d|Traceback \(most|  File "|[IWEF]\d{4} \d\d:|(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)(?::[\w.]+:| \d\d-\d\d \d\d:)|(?:srun|slurmstepd): |/\S+(?:: line \d+: |\.py:\d+:(?: |$))|CUDA Error: |Exception occurred while running |Unhandled error \(suppress|Fatal Python error: |[\w.]+(?:Error|Exception|Interrupt)\b|\s*$)`)
 
 // isLabel matches a row that is nothing but the label of a process, with the stamp behind it.
 var isLabel = lazyre.New(`^(?:\x1b\[[\d;]*m)*\([^()]* pid=[^()]*\)(?:\x1b\[[\d;]*m)*(?: [A-Z]+ \d\d-\d\d \d\d:\d\d:\d\d \[[\w.]+:\d+\])?(?: \[(?:[Rr]ank |20\d\d-)[^\[\]]*\])*\s*$`)
