@@ -337,6 +337,13 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			alone := ctx.passesThrough("/faster_whisper/", "/whisper/transcribe.py") && ctx.stackContains(20, "generate_segments", "generate_with_fallback", "decode_with_fallback")
 			return verdict{truthOf(alone), "speech is decoded one segment at a time"}
 		}},
+		"fits_in_8_bits": {"the weights fit on the card in 8 bits", "the weights do not fit on the card in 8 bits", func(ctx *Context, _ string) verdict {
+			p, total := ctx.input().Parameters.Value, ctx.root.Total
+			if p <= 0 || total == nil {
+				return verdict{}
+			}
+			return stated(p < *total/10*9, "the weights fit on the card in 8 bits", "the weights do not fit on the card in 8 bits")
+		}},
 		"own_tasks":       {"tasks of a program's own", "the tasks of a framework", ownTasks},
 		"many_tasks":      {"many tasks of one function held the memory", "not many tasks of one function", manyTasks},
 		"profile_run":     {"an engine failed in the run that measures its activations", "not in an engine's profiling run", profileRun},

@@ -77,7 +77,7 @@ func quantizesNow(ctx *Context, _ string) verdict {
 // (ray/train/_internal/worker_group.py), all of which must run at a time.
 func ownTasks(ctx *Context, _ string) verdict {
 	p := programOf(ctx.run)
-	own := (p.ID == "" || p.ID == "torch") && !ctx.messageContains("name=raytrainworker") && ctx.messageContains("task was killed", "where the task (", "rayoutofmemoryerror")
+	own := (p.ID == "" || p.ID == "torch") && !ctx.messageContains("name=raytrainworker") && ctx.messageContains("task was killed", "where the task (", "rayoutofmemoryerror") && ctx.phase != "init"
 	return stated(own, "the task is the program's own", "the task is not the program's own")
 }
 

@@ -160,12 +160,15 @@ func plannedLayers(q *paramQuery) proposedValue {
 	return whole(fewerLayers)(q)
 }
 
-// fewerLayers returns a tenth fewer layers than Ollama planned, but at least one for each card that has some: any of them may be the one
-// that was full.
+// fewerLayers returns as many layers as Ollama planned where more are asked for, which it then loads all the same (llm/server.go). Else it
+// returns a tenth fewer than planned, but at least one for each card that has some: any of them may be the one that was full.
 func fewerLayers(q *paramQuery, n int64) proposedValue {
 	const most = 1 << 10 // no model has more: the log is wrong
 	if n > most {
 		return proposedValue{}
+	}
+	if planned, ok := q.settings.integer("layers.offload"); ok && planned > 0 && planned < n {
+		return proposedValue{to: itoa(planned), how: fmt.Sprintf("Ollama computed that %d fit", planned)}
 	}
 	cards := layeredCards(q.Context)
 	if less := n / 10; cards > less && cards > 1 && cards < n {

@@ -139,6 +139,12 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 			nil,
 		},
 		{
+			"weights that do not fit in 8 bits either", "base_model: Qwen/Qwen2-72B-Instruct\nadapter: lora\nload_in_8bit: false\nload_in_4bit: false\ndeepspeed: deepspeed_configs/zero2.json\n[2026-03-01 10:00:00,000] [INFO] [axolotl.train.train:120] [PID:9] [RANK:0] loading model\n" +
+				stackOf(full("462.00 MiB", "63.43", "382.12 MiB", "63.05", "62.48"), "axolotl/utils/models.py|load_model|model = AutoModelForCausalLM.from_pretrained(", "transformers/modeling_utils.py|from_pretrained|) = cls._load_pretrained_model("),
+			nil,
+			[]string{"load_in_8bit set"},
+		},
+		{
 			"a batch that minibatches divide is no setting", "$ python ppo.py --num-envs 4 --num-steps 32 --num-minibatches 4\nNamespace(batch_size=128, minibatch_size=32, num_envs=4, num_minibatches=4, num_steps=32)\n" +
 				stackOf(full("808.00 MiB", "79.15", "539.62 MiB", "78.40", "77.61"), "/w/ppo.py|<module>|loss.backward()", "torch/_tensor.py|backward|torch.autograd.backward("),
 			[]string{"num_minibatches = 8"},
