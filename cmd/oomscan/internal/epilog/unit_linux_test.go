@@ -93,7 +93,9 @@ func TestANumberInAName(t *testing.T) {
 func TestReportsAreNoLogs(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{oomLine, oomLine + strings.Repeat("fine\n", 3000) + "slurmstepd: error: Detected 1 oom_kill event in StepId=7.batch. Some of the step tasks have been OOM Killed.\n"} {
-		m := newMeter(Defaults().Budget)
+		budget := Defaults().Budget
+		budget.Wall, budget.CPU, budget.Memory = Duration(time.Minute), Duration(time.Hour), 64<<30 // other tests in this process use them
+		m := newMeter(budget)
 		s := newScan(m, 7)
 		f := look(t, log)
 		s.log(&logFile{File: f, path: f.Name(), stat: statOf(t, f)}, 0)
