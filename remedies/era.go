@@ -8,19 +8,19 @@ import (
 	"oomscan/parser/traceback"
 )
 
-// releases lists what shows how old a run's libraries are: the last month in which one came out that fits.
+// releases lists signs of old libraries, with the last month from which they can be.
 var releases = []struct {
 	stack   string   // a part of a frame's path
 	message []string // parts of the failure's message, in lower case
 	last    string
 	why     string
 }{
-	{stack: "/python2.7/", last: "2020-01", why: "Python 2.7 gets no new releases"},
-	{stack: "/python3.5/", last: "2020-11", why: "Python 3.5 gets no new releases"},
-	{stack: "/python3.6/", last: "2022-04", why: "transformers 4.18 and PyTorch 1.10 are the last ones for Python 3.6"},
-	{stack: "/python3.7/", last: "2023-06", why: "transformers 4.30 and PyTorch 1.13 are the last ones for Python 3.7"},
-	{message: []string{" total capacity;", "ib cached)"}, last: "2020-01", why: "PyTorch before 1.4 prints its message so"},
-	{message: []string{"runtimeerror: cuda out of memory", " total capacity;"}, last: "2022-10", why: "PyTorch before 1.13 prints its message so"},
+	{stack: "/python2.7/", last: "2020-01", why: "libraries no longer support Python 2.7"},
+	{stack: "/python3.5/", last: "2020-11", why: "libraries no longer support Python 3.5"},
+	{stack: "/python3.6/", last: "2022-04", why: "Python 3.6 runs nothing newer than transformers 4.18 and PyTorch 1.10"},
+	{stack: "/python3.7/", last: "2023-06", why: "Python 3.7 runs nothing newer than transformers 4.30 and PyTorch 1.13"},
+	{message: []string{" total capacity;", "ib cached)"}, last: "2020-01", why: "only PyTorch before 1.4 prints this message"},
+	{message: []string{"runtimeerror: cuda out of memory", " total capacity;"}, last: "2022-10", why: "only PyTorch before 1.13 prints this message"},
 }
 
 // latest returns the last month that the run may be from, such as 2022-04, and what shows it; "" if nothing does.
