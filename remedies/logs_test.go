@@ -239,3 +239,11 @@ func TestNothingIsRecomputedWhereNothingIsTrained(t *testing.T) {
 		assert.Equal(t, recomputes, strings.Contains(strings.Join(keys, " "), "gradient_checkpointing"), "%s: %s", script, keys)
 	}
 }
+
+// TestAReplayBufferThatHasASettingIsLoweredOnce: the words for a buffer whose setting is unknown stay away.
+func TestAReplayBufferThatHasASettingIsLoweredOnce(t *testing.T) {
+	t.Parallel()
+	log := "+ python /home/u/train.py --replay-size 2000000\n" + stackOf("MemoryError: Unable to allocate 52.6 GiB for an array with shape (2000000, 4, 84, 84) and data type uint8",
+		"/home/u/train.py|<module>|main()", "/home/u/rl/replay_buffer.py|__init__|self.obs = np.zeros(shape, dtype=np.uint8)")
+	assert.Equal(t, []string{"--replay-size=500000"}, changesOf(For(incidentOf(t, log))))
+}
