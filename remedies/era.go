@@ -10,7 +10,7 @@ import (
 
 // releases lists signs of old libraries, with the last month from which they can be.
 var releases = []struct {
-	stack   string   // a part of a frame's path
+	stack   string   // a part of a frame's path or of its code
 	message []string // parts of the failure's message, in lower case
 	last    string
 	why     string
@@ -19,24 +19,31 @@ var releases = []struct {
 	{stack: "/python3.5/", last: "2020-11", why: "libraries no longer support Python 3.5"},
 	{stack: "/python3.6/", last: "2022-04", why: "Python 3.6 runs nothing newer than transformers 4.18 and PyTorch 1.10"},
 	{stack: "/python3.7/", last: "2023-06", why: "Python 3.7 runs nothing newer than transformers 4.30 and PyTorch 1.13"},
+	{stack: "self._forward_micro_batch(micro_batch, temperature=temperature)", last: "2025-04", why: "verl's log-prob pass has this code up to April 2025"},
 	{message: []string{" total capacity;", "ib cached)"}, last: "2020-01", why: "only PyTorch before 1.4 prints this message"},
 	{message: []string{"runtimeerror: cuda out of memory", " total capacity;"}, last: "2022-10", why: "only PyTorch before 1.13 prints this message"},
 }
 
-// latest returns the last month that the run may be from, such as 2022-04, and what shows it; "" if nothing does.
+// latest returns the last month that the run's libraries may be from, such as 2022-04, and what shows it; "" if nothing does. A fork may
+// be older than its log.
 func latest(ctx *Context) (month, why string) {
 	if !ctx.root.Dated.IsZero() {
 		month = ctx.root.Dated.Format("2006-01")
-		return month, "the log is from " + month
+		why = "the log is from " + month
 	}
 	message := strings.ToLower(ctx.root.Message)
 	t := cmp.Or(ctx.root.Trace, &traceback.Trace{})
 	for _, r := range releases {
-		inPath := func(f traceback.Frame) bool { return strings.Contains(f.File, r.stack) }
+		if month != "" && month <= r.last {
+			continue
+		}
+		inFrame := func(f traceback.Frame) bool {
+			return strings.Contains(f.File, r.stack) || strings.Contains(f.Code, r.stack)
+		}
 		missing := func(part string) bool { return !strings.Contains(message, part) }
-		if r.stack != "" && slices.ContainsFunc(t.Frames, inPath) || r.message != nil && !slices.ContainsFunc(r.message, missing) {
-			return r.last, r.why
+		if r.stack != "" && slices.ContainsFunc(t.Frames, inFrame) || r.message != nil && !slices.ContainsFunc(r.message, missing) {
+			month, why = r.last, r.why
 		}
 	}
-	return "", ""
+	return month, why
 }
