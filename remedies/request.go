@@ -95,7 +95,7 @@ func vocabularyThatFits(q *memory.Request) int64 {
 			if q.Place != memory.Logits && v&(v-1) == 0 { // a layer may be as wide
 				continue
 			}
-			if slices.ContainsFunc(tokens, func(p memory.Product) bool { return fits(4*p.Tokens*v) || !q.Cast && fits(2*p.Tokens*v) }) {
+			if slices.ContainsFunc(tokens, func(p memory.Product) bool { return !p.Tried && (fits(4*p.Tokens*v) || !q.Cast && fits(2*p.Tokens*v)) }) {
 				found = append(found, v)
 			}
 		}
@@ -106,7 +106,15 @@ func vocabularyThatFits(q *memory.Request) int64 {
 	return 0
 }
 
-// batches returns the tokens of a batch as the settings have it, samples times length, where no bound of the failing phase is known.
+// mostTried is how many samples a micro-batch is tried with where no setting has their number.
+const mostTried = 16
+
+// Where no setting has the length, either, whole numbers of lengthStep are tried: a size is printed to within a few tokens, so few others are
+// near one. The lowest is above the width of any model, for weights and their gradients are as large as logits of that many tokens.
+const lengthStep, leastSteps, mostSteps = 4096, 3, 64
+
+// batches returns the tokens of a batch as the settings have it, samples times length, where no bound of the failing phase is known. Where
+// no setting has the number of samples, it returns those of small numbers.
 func batches(ctx *Context) []memory.Product {
 	samples := []string{
 		"micro_batch_size", "local_batch_size", "device_batch_size", "device_train_microbatch_size", "device_train_batch_size", "micro_train_batch_size_per_gpu", "micro_forward_batch_size_per_gpu",
@@ -134,6 +142,19 @@ func batches(ctx *Context) []memory.Product {
 		lengths = append(lengths, length{prompt + answer, "(" + memory.Thousands(prompt) + " + " + memory.Thousands(answer) + ")"})
 	}
 	var out []memory.Product
+	isSet := func(k string) bool { _, ok := ctx.settings.find(k, false); return ok }
+	if !slices.ContainsFunc(samples, isSet) && !ctx.is("evaluating") {
+		for n := int64(leastSteps); len(lengths) == 0 && n <= mostSteps; n++ {
+			out = append(out, memory.Product{Tokens: n * lengthStep, Tried: true})
+		}
+		for _, l := range lengths {
+			for n := range int64(mostTried) {
+				n++
+				out = append(out, memory.Product{Tokens: n * l.tokens, Samples: n, How: memory.Thousands(n) + " x " + l.how, Tried: true})
+			}
+		}
+		return out
+	}
 	for _, s := range samples {
 		n, ok := ctx.settings.integer(s)
 		if !ok && s == "per_device_eval_batch_size" && trainersEvaluation(ctx) {

@@ -56,6 +56,17 @@ func TestTheRequestIsReadFromTheStackTheSettingsAndTheModel(t *testing.T) {
 		"a batch that no vocabulary fits": {
 			run("torch", "sequence_len", "1700"), failed("forward", "1.95 GiB", 1.95, eval, "/x/transformers/models/llama/modeling_llama.py|forward|logits = logits.float()"), "",
 		},
+		"a batch that no setting has": {
+			of("Qwen/Qwen3-8B", run("trl", "max_length", "4096")), failed("backward", "9.27 GiB", 9.27, "/x/torch/autograd/graph.py|_engine_run_backward|run_backward("),
+			"16,384 tokens (4 x 4,096) x 151,936 vocabulary (from the model's name) x 4 bytes",
+		},
+		"a batch and a length that no setting has": {
+			of("Qwen/Qwen3-8B", run("trl")), failed("backward", "13.91 GiB", 13.91, "/x/torch/autograd/graph.py|_engine_run_backward|run_backward("),
+			"logits: 24,576 tokens x 151,936 vocabulary (from the model's name) x 4 bytes",
+		},
+		"a size near no whole length":          {of("Qwen/Qwen3-8B", run("trl")), failed("backward", "13.50 GiB", 13.5, "/x/torch/autograd/graph.py|_engine_run_backward|run_backward("), ""},
+		"a size of the embedding's gradient":   {of("Qwen/Qwen3-8B", run("trl")), failed("backward", "2.32 GiB", 2.32, "/x/torch/autograd/graph.py|_engine_run_backward|run_backward("), ""},
+		"a whole length of an unknown program": {run("trl"), failed("backward", "13.91 GiB", 13.91, "/x/torch/autograd/graph.py|_engine_run_backward|run_backward("), ""},
 		"prompt and answer": {
 			run("torch", "padded vocab_size", "248320", "micro_forward_batch_size_per_gpu", "1", "max_prompt_length", "2048", "max_generate_length", "30720"),
 			failed("logprob", "15.16 GiB", 15.16, "/x/skyrl/utils.py|log_probs|logits = logits - logits.logsumexp(-1)"), "32,768 tokens (1 x (2,048 + 30,720)) x 248,320 vocabulary x 2 bytes",

@@ -94,8 +94,9 @@ type Request struct {
 // Product is a number of tokens and how it came about.
 type Product struct {
 	Tokens  int64
-	Samples int64
-	How     string // "8 x 2,048"
+	Samples int64  // 0 when unknown
+	How     string // "8 x 2,048", "" when no setting has the length
+	Tried   bool   // no setting has the number of samples
 }
 
 // Truth is Yes, No, or zero for unknown.
@@ -251,12 +252,19 @@ func (r *Request) product() (found Explanation, ok bool) {
 			if p.Tokens < leastTokens || p.Tokens > mostRequest/r.Vocab.Value/width || !r.Exactly(p.Tokens*r.Vocab.Value*width) || r.Wide == Yes && width == 2 || r.Wide == No && width == 4 {
 				continue
 			}
+			if p.Tried && width == 2 && r.Wide == 0 { // twice as many samples have the same size; losses work in four bytes
+				continue
+			}
 			if ok {
 				return found, false
 			}
+			how := ""
+			if p.How != "" {
+				how = " (" + p.How + ")"
+			}
 			found, ok = Explanation{
 				What: "logits", Seen: r.Place == Logits, Met: true, Samples: p.Samples, Low: p.Tokens, High: p.Tokens, Bytes: width,
-				Text: fmt.Sprintf("logits: %s tokens (%s) x %s x %d bytes = %s.", Thousands(p.Tokens), p.How, r.vocabulary(), width, GiB(r.Bytes)),
+				Text: fmt.Sprintf("logits: %s tokens%s x %s x %d bytes = %s.", Thousands(p.Tokens), how, r.vocabulary(), width, GiB(r.Bytes)),
 			}, true
 		}
 	}
