@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 
+	"oomscan/classifier"
 	"oomscan/remedies/memory"
 )
 
@@ -74,6 +75,31 @@ func TestAStreamOnTheFirstCardFindsOthersThere(t *testing.T) {
 				},
 			})
 			assert.Equal(t, c.foreign, best.ID == "foreign_process" && strings.Contains(best.Text, "--device is cuda:4, but a stream is made on GPU 0"), best)
+		})
+	}
+}
+
+// TestGrowthWithinAStepIsEven has readings of a first step: the parts of its memory differ, what a loop keeps does not.
+func TestGrowthWithinAStepIsEven(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gib  []int64
+		want bool
+	}{
+		"micro-batches that stay":                  {[]int64{16, 17, 29, 41, 54, 64}, true},
+		"weights, gradients, Adam and activations": {[]int64{4, 15, 30, 60, 66, 74}, false},
+		"too few": {[]int64{16, 28, 40, 52}, false},
+		"a fall":  {[]int64{16, 28, 40, 39, 52, 64}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			trend := classifier.Trend{Name: "reading.card_named", Count: len(c.gib), Rises: len(c.gib) - 1, First: c.gib[0] << 30, Last: c.gib[len(c.gib)-1] << 30}
+			for _, n := range c.gib {
+				trend.Points = append(trend.Points, classifier.Point{Bytes: n << 30})
+			}
+			in := &Input{Resource: "gpu", Phase: "backward", LastStep: number(0), Growth: []classifier.Trend{trend}}
+			_, grows := in.growth()
+			assert.Equal(t, c.want, grows)
 		})
 	}
 }

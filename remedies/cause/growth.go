@@ -11,10 +11,29 @@ import (
 func (in *Input) growth() (classifier.Trend, bool) {
 	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"}, "host": {"reading.rss", "reading.host", "reading.node", "deepspeed.host_memory"}}[in.Resource]
 	i := slices.IndexFunc(in.Growth, func(t classifier.Trend) bool { return slices.Contains(names, t.Name) })
-	if i < 0 || in.Phase == "init" || in.LastStep != nil && *in.LastStep < 2 || in.Phase == "checkpoint" && in.Growth[i].Last < 2*in.Growth[i].First { // gathering adds at once
+	if i < 0 || in.Phase == "init" || in.LastStep != nil && *in.LastStep < 2 && !evenly(&in.Growth[i]) || in.Phase == "checkpoint" && in.Growth[i].Last < 2*in.Growth[i].First { // gathering adds at once
 		return classifier.Trend{}, false
 	}
 	return in.Growth[i], true
+}
+
+// evenly reports whether the last readings rose by about the same: within a first step, the parts of its memory come one after another, and
+// they differ.
+func evenly(t *classifier.Trend) bool {
+	const last = 4
+	n := len(t.Points)
+	if n <= last || t.Every > 1 || t.Peak {
+		return false
+	}
+	least, most := int64(0), int64(0)
+	for i := n - last; i < n; i++ {
+		rise := t.Points[i].Bytes - t.Points[i-1].Bytes
+		if i == n-last || rise < least {
+			least = rise
+		}
+		most = max(most, rise)
+	}
+	return least > 0 && most <= least+least/2
 }
 
 // growthFigure states how much a reading grows, per step if the readings name their steps.
