@@ -206,8 +206,11 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return read(ctx, "launch.alone", "FSDP is on, and one process runs")
 		}},
-		"merges":       {"adapters are merged into a model", "no adapters are merged", merges},
-		"loads_lean":   {"the checkpoint is loaded shard by shard", "not known to be loaded shard by shard", loadsLean},
+		"merges":     {"adapters are merged into a model", "no adapters are merged", merges},
+		"loads_lean": {"the checkpoint is loaded shard by shard", "not known to be loaded shard by shard", loadsLean},
+		"encodes": {"sentence-transformers encodes texts", "sentence-transformers encodes nothing", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(encodes(ctx)), "it failed in SentenceTransformer.encode"}
+		}},
 		"script_batch": {"a training script whose batch size is not known", "the batch size is known", scriptBatch},
 		"large_card":   {"vLLM's V1 on a large card", "vLLM on a smaller card", largeCard},
 		"own_cache":    {"a script creates its key-value cache at the start", "no script creates its key-value cache", ownCache},

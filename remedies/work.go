@@ -63,7 +63,7 @@ func workOf(ctx *Context) work {
 	if t := ctx.root.Trace; t != nil && len(t.Frames) > 0 {
 		script = slashed(t.Frames[0].File)
 	}
-	step := ctx.phase == "backward" || ctx.phase == "optimizer" || trainsIn(ctx)
+	step := ctx.phase == "backward" || ctx.phase == "optimizer" || trainsIn(ctx) && !encodes(ctx)
 	trains := step || ctx.run.Model.Trained != nil || trainScript().MatchString(path.Base(script)) || script == "" && slices.ContainsFunc(trainerKeys, ctx.settings.has)
 	loops := p.Colocate || p.Is(classifier.Trainer) // evaluates and generates inside a training run
 	in := func(what, why string) work {
@@ -98,6 +98,15 @@ func workOf(ctx *Context) work {
 		return in(inferenceWork, "nothing is trained there")
 	}
 	return work{}
+}
+
+// encodes reports whether the failing stack passes through sentence-transformers' encode, which turns gradients off. Programs that only
+// search call it in a method named fit.
+func encodes(ctx *Context) bool {
+	t := ctx.root.Trace
+	return t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {
+		return f.Func == "encode" && strings.Contains(slashed(f.File), "/sentence_transformers/")
+	})
 }
 
 // bothWays matches names of loops that train and evaluate: which of the two failed, inner frames say.
