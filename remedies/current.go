@@ -198,12 +198,15 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 	return "", ""
 }
 
-// nodeRAM returns the memory of the machine by the kernel's report, which counts pages, or nil.
+// nodeRAM returns the memory of the machine by the kernel's report, which counts pages, or by another reading, or nil.
 func nodeRAM(ctx *Context) *int64 {
 	const page = 4 << 10
 	g, ok := memory.Reading(ctx.run, ctx.incident, "kernel.ram")
 	n, read := g.Fields.Int("pages")
 	if !ok || !read {
+		if n := ctx.incident.Node; n != nil {
+			return &n.Total
+		}
 		return nil
 	}
 	n *= page

@@ -264,9 +264,19 @@ func exceedsPool(ctx *Context, _ string) verdict {
 	return verdict{yes, fmt.Sprintf("the program's inputs and outputs alone take %s more than XLA may use", classifier.GiB(over))}
 }
 
-// withoutBF16 names a card that cannot compute in bf16, by the size in the message; "" for others and for an unknown size.
+// withoutBF16 names a card that cannot compute in bf16, by its name in the log or the size in the message; "" for others and where neither
+// is known.
 func withoutBF16(ctx *Context) string {
-	if ctx.resource != "gpu" || ctx.root.Total == nil || ctx.is("npu") {
+	if ctx.resource != "gpu" || ctx.is("npu") {
+		return ""
+	}
+	later := func(g classifier.Gauge) bool {
+		return g.Name == "gpu.card" && g.Fields["card"] != "V100" && g.Fields["card"] != "T4"
+	}
+	if g, ok := lastReading(ctx.run, "gpu.early"); ok && !slices.ContainsFunc(ctx.run.Gauges, later) {
+		return "a " + strings.TrimSuffix(g.Fields["card"], " GPUs")
+	}
+	if ctx.root.Total == nil {
 		return ""
 	}
 	if name := memory.WithoutBF16(*ctx.root.Total); name != "" {

@@ -163,6 +163,11 @@ func TestWhatThePlatformCannotDoIsRuledOut(t *testing.T) {
 		assert.Equal(t, want != "", a.Applies != nil && !*a.Applies, total)
 		assert.Contains(t, a.AppliesWhy, want)
 	}
+	named := run("lightning")
+	named.Gauges = []classifier.Gauge{{Name: "gpu.early", Fields: parser.Fields{"card": "GeForce RTX 2080 Ti"}}}
+	assert.Contains(t, pick(t, For(named, card(21.67)), "lightning.precision").AppliesWhy, "the GPU, a GeForce RTX 2080 Ti, has no bf16")
+	named.Gauges = append(named.Gauges, classifier.Gauge{Name: "gpu.card", Fields: parser.Fields{"card": "RTX 3090"}})
+	assert.NotContains(t, pick(t, For(named, card(21.67)), "lightning.precision").AppliesWhy, "has no bf16", "another card has it")
 	started := run("vllm")
 	started.Gauges = []classifier.Gauge{{Name: "vllm.eager"}}
 	assert.Equal(t, yes, newContext(started, gpuOOM("rollout")).holds("eager").truth)

@@ -22,6 +22,10 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 			"[Tue May  7 10:00:00 2024] CPU: 3 PID: 503 Comm: python Not tainted 5.15.167.4-microsoft-standard-WSL2 #1\n[Tue May  7 10:00:00 2024] 4194304 pages RAM\n", "memory=24 GiB",
 			"[Tue May  7 10:00:00 2024] CPU: 3 PID: 503 Comm: python Not tainted 5.15.0-126-generic #136-Ubuntu\n[Tue May  7 10:00:00 2024] 4194304 pages RAM\n",
 		},
+		"WSL whose memory free printed": {
+			"[Tue May  7 10:00:00 2024] CPU: 3 PID: 503 Comm: python Not tainted 5.15.167.4-microsoft-standard-WSL2 #1\nMem:          16384       14904         311         188        1169        1002\n", "memory=24 GiB",
+			"Mem:          16384       14904         311         188        1169        1002\n",
+		},
 		"samples to shuffle": {"Namespace(shuffle_buffer_size=100000, batch_size=8)\n", "shuffle_buffer_size=25000", "Namespace(shuffle_buffer_size=100, batch_size=8)\n"},
 		"a buffer that is filling": {
 			"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:181] Filling up shuffle buffer (this may take a while): 58613 of 100000\n", "buffer_size=25000",

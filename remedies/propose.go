@@ -250,8 +250,16 @@ func (c *change) replace(ctx *Context, at string) {
 	case equal(*c.From, p.Value), cause.KeepsNoMore(*c.From, p.Value), noWider(*c.From, p.Value):
 		c.satisfied = fmt.Sprintf("%s is %s already (%s)", c.Key, shown(*c.From), at)
 	default:
-		c.To = &p.Value
+		c.To = new(advisedValue(ctx, p))
 	}
+}
+
+// advisedValue returns the value that a parameter is set to. A card without bf16 computes in float16.
+func advisedValue(ctx *Context, p *Parameter) string {
+	if strings.HasSuffix(p.Value, "bfloat16") && lastWord(p.Key) != "weight_dtype" && withoutBF16(ctx) != "" {
+		return strings.TrimSuffix(p.Value, "bfloat16") + "float16"
+	}
+	return p.Value
 }
 
 // setAnew chooses a value for a setting that is not in the log.
@@ -261,7 +269,7 @@ func (c *change) setAnew(ctx *Context, names *naming) {
 	case p.Direction == "set" && p.Value != "" && strings.EqualFold(p.Default, p.Value):
 		c.satisfied = fmt.Sprintf("%s is %s by default", c.Key, p.Value)
 	case p.Direction == "set" && p.Value != "":
-		c.To, c.unset = &p.Value, unsetBecause(ctx, p, c)
+		c.To, c.unset = new(advisedValue(ctx, p)), unsetBecause(ctx, p, c)
 	case absolute[p.Next], p.Next == "cap" && aboveValue(p.Default, p.Value):
 		if v := nextValue(&paramQuery{ctx, p, "None"}); v.to != "" {
 			c.To, c.ComputedFrom = &v.to, v.how

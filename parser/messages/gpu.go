@@ -12,7 +12,7 @@ func gpuPatterns() []pattern.Pattern {
 			Name:     "smi.card",
 			Literals: []string{", NVIDIA ", ", Tesla "},
 			Expr:     `^(?<device>\d{1,3}), (?:NVIDIA|Tesla) [^,]{1,80}, (?<total_mib>\d{1,7}) MiB, (?<used_mib>\d{1,7}) MiB(?:,|\s*$)`,
-			Also:     []string{"gpu.card"},
+			Also:     []string{"gpu.card", "gpu.early"},
 			Gauge:    true, Source: "nvidia-smi --query-gpu=index,name,memory.total,memory.used,... --format=csv, one card",
 			Match: []pattern.Sample{
 				{Line: "0, NVIDIA H800, 81559 MiB, 43962 MiB, 37049 MiB", Want: parser.Fields{"device": "0", "total": "85520809984", "used": "46097498112"}},
@@ -21,11 +21,12 @@ func gpuPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "smi.row",
-			Literals: []string{"  NVIDIA ", "  Tesla ", "  GeForce "},
-			Expr:     `^\|\s{1,5}(?<device>\d{1,3})\s{2,4}(?:NVIDIA|Tesla|GeForce) .{1,60}\|`,
-			Also:     []string{"gpu.card"},
-			Gauge:    true, Source: "nvidia-smi 418 to 580, its table of cards: the row with a card's number",
+			Literals: []string{"  NVIDIA ", "  Tesla ", "  GeForce ", " (UUID: GPU-"},
+			Expr:     `^(?:\|\s{1,5}(?<device>\d{1,3})\s{2,4}(?:NVIDIA|Tesla|GeForce) .{1,60}\||GPU (?<device>\d{1,3}): [^()]{1,60} \(UUID: GPU-)`,
+			Also:     []string{"gpu.card", "gpu.early"},
+			Gauge:    true, Source: "nvidia-smi 418 to 580, its table of cards: the row with a card's number; and its list of all cards, nvidia-smi -L",
 			Match: []pattern.Sample{
+				{Line: "GPU 1: NVIDIA RTX A2000 12GB (UUID: GPU-5b0c6c1e-7a2f-2c0b-9d3e-0f1b2a7c4e55)", Want: parser.Fields{"device": "1"}},
 				{Line: "|   4  NVIDIA GeForce RTX 3090        On  | 00000000:88:00.0 Off |                  N/A |", Want: parser.Fields{"device": "4"}},
 			},
 			NoMatch: []string{"|    0   N/A  N/A     20110      C   tritonserver                              66790MiB |"},
@@ -44,6 +45,19 @@ func gpuPatterns() []pattern.Pattern {
 				{Line: "GPU models and configuration: GPU 0: NVIDIA L4", Want: parser.Fields{"card": "L4"}},
 			},
 			NoMatch: []string{"NVIDIA GeForce RTX 4090 D", "the NVIDIA Apex library", "NVIDIA A1000"},
+		},
+		{
+			Name:     "gpu.early",
+			Literals: []string{"GeForce GTX ", "GeForce RTX 20", "Quadro RTX ", "Tesla P", "TITAN RTX", "TITAN V", "TITAN X", "Tesla V100", "Tesla T4", "for Volta and Turing GPUs"},
+			Expr:     `\b(?<card>GeForce GTX (?:9|10|16)\d0(?: Ti| SUPER)?|GeForce RTX 20[678]0(?: Ti| SUPER)?|Quadro RTX [3-8]000|Tesla (?:P100|P40|P4|V100|T4)|TITAN (?:RTX|V|Xp?))\b|for (?<card>Volta and Turing GPUs)`,
+			Also:     []string{"gpu.card"},
+			Gauge:    true, Source: "names of cards as the driver tells them, of an architecture before Ampere; vLLM 0.4 to 0.8, attention/selector.py",
+			Match: []pattern.Sample{
+				{Line: "0, NVIDIA GeForce RTX 2080 Ti, 22528 MiB, 1 MiB", Want: parser.Fields{"card": "GeForce RTX 2080 Ti"}},
+				{Line: "Cannot use FlashAttention-2 backend for Volta and Turing GPUs.", Want: parser.Fields{"card": "Volta and Turing GPUs"}},
+				{Line: "Found GPU0 Tesla P40 which is of cuda capability 6.1.", Want: parser.Fields{"card": "Tesla P40"}},
+			},
+			NoMatch: []string{"NVIDIA GeForce RTX 3090", "NVIDIA RTX A2000 12GB"},
 		},
 		{
 			// One process on one card: the readings of a table are told apart by both.
