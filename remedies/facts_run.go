@@ -97,6 +97,18 @@ func zero3(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
+// wholeWeights reports whether ZeRO leaves on each rank all weights, two bytes of a parameter, and so many ranks share Adam's states and
+// their master copy, twelve bytes, that a rank's part of them is less.
+func wholeWeights(ctx *Context, _ string) verdict {
+	stage, ok := ctx.settings.integer(zeroStage...)
+	n, known := ctx.gpus()
+	const fewest = 8
+	if !ok || !known || !ctx.is("backend:deepspeed") || trainsAdapters(ctx) {
+		return verdict{}
+	}
+	return verdict{truthOf((stage == 1 || stage == 2) && n >= fewest), fmt.Sprintf("the ZeRO stage is %d on %d GPUs", stage, n)}
+}
+
 // zeroFiles are the settings whose values name the ZeRO stage: a configuration of DeepSpeed's, accelerate's configuration, and Lightning's
 // strategy.
 var zeroFiles = []string{"deepspeed", "deepspeed_config", "config_file", "strategy", "trainer.strategy"}

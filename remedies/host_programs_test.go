@@ -1,6 +1,8 @@
 package remedies
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -103,5 +105,17 @@ func TestACacheInHostMemoryTellsTheContextAndTheLimit(t *testing.T) {
 			got := changesOf(For(r, in))
 			assert.Subset(t, got, c.want)
 		})
+	}
+}
+
+// TestImagesOfAStepAreHeldByAReaLsWorkers has the same killed worker of AReaL with a model that sees and with one that reads.
+func TestImagesOfAStepAreHeldByAReaLsWorkers(t *testing.T) {
+	t.Parallel()
+	const log = "$ python3 examples/vlm/chart_grpo.py --config chart_grpo.yaml scheduler.type=ray\nrollout:\n  backend: \"sglang:d8\"\nactor:\n  backend: \"fsdp:d8\"\n  path: %s\ntrain_dataset:\n  batch_size: 64\n" +
+		"Traceback (most recent call last):\n  File \"/w/AReaL/areal/trainer/rl_trainer.py\", line 512, in train\n    self.actor.ppo_update(batch)\nray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.\nMemory on the node (IP: 10.0.0.1, ID: ab) where the task (actor ID: cd, name=RayRPCServer.__init__, pid=501, memory used=55.41GB) was running was 480.00GB / 503.50GB (0.953), which exceeds the memory usage threshold of 0.95.\n" +
+		"The top 10 memory users:\nPID\tMEM(GB)\tCOMMAND\n501\t155.86\tray::RayRPCServer.call\n502\t155.71\tray::RayRPCServer.call\n503\t150.40\tray::RayRPCServer.call\n"
+	for model, want := range map[string]bool{"/m/Qwen2.5-VL-7B-Instruct": true, "/m/Qwen2.5-7B-Instruct": false} {
+		got := changesOf(answerTo(t, fmt.Sprintf(log, model)))
+		assert.Equal(t, want, slices.Contains(got, "train_dataset.batch_size=32"), "%s: %v", model, got)
 	}
 }

@@ -41,7 +41,8 @@ func TestLeversOfTrainers(t *testing.T) {
 		first, then, never []string
 	}{
 		{"where ZeRO is off, it is turned on, and offloading needs it", zero("0"), gpu("optimizer", 5.8, 5.2, 31.7, moments), []string{"stage = 1"}, []string{"device = cpu", "stage = 2"}, []string{"reduce_bucket_size down"}},
-		{"where it is on, offloading needs no other stage", zero("2"), gpu("optimizer", 5.8, 5.2, 31.7, moments), []string{"device = cpu"}, []string{"stage = 3"}, []string{"stage = 2"}},
+		{"on many ranks the weights are more than a rank's part of the states", zero("2"), gpu("optimizer", 5.8, 5.2, 31.7, moments), []string{"stage = 3"}, []string{"device = cpu"}, nil},
+		{"where it is on, offloading needs no other stage", on(4, zero("2")), gpu("optimizer", 5.8, 5.2, 31.7, moments), []string{"device = cpu"}, []string{"stage = 3"}, []string{"stage = 2"}},
 		{"less states make room where no batch can be smaller", zero("1"), gpu("backward", .27, .11, 79.1, backward), nil, []string{"stage = 2", "device = cpu"}, nil},
 		{"not those of a small model", counted(zero("1"), 120_000_000, 0), gpu("backward", .27, .11, 79.1, backward), nil, nil, []string{"stage = 2", "device = cpu"}},
 		{"recomputation comes before a smaller batch, set or not", on(8, as(of("hf_trainer", run("torch", batch, "4", "block_size", "4096")), "", "", qwen7)), gpu("forward", .578125, .107, 79.1, mlp), []string{"gradient_checkpointing = True"}, []string{batch + " = 2"}, nil},

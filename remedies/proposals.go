@@ -100,12 +100,17 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 	return out
 }
 
-// enough leaves out the options that are known to free too little, where one is known to free enough.
+// enough leaves out the options that are known to free too little, where one is known to free enough, and those that free less than half of
+// what was missing, where another may free enough.
 func enough(options []option) []option {
-	if !slices.ContainsFunc(options, func(o option) bool { return o.class == fits }) {
-		return options
+	has := func(class int) bool {
+		return slices.ContainsFunc(options, func(o option) bool { return o.class <= class })
 	}
-	return slices.DeleteFunc(options, func(o option) bool { return o.class == tooLittle })
+	assumed := func(c Change) bool { return c.From == nil }
+	return slices.DeleteFunc(options, func(o option) bool {
+		half := o.FreesBytes != nil && o.MarginBytes != nil && *o.FreesBytes >= -*o.MarginBytes
+		return o.class == tooLittle && (has(fits) || has(mayFit) && o.FreesBytes != nil && !half && !slices.ContainsFunc(o.Changes, assumed))
+	})
 }
 
 // knowsBetter reports whether the list of the run's program has its own setting for a fix's topic, even one that needs no
