@@ -31,10 +31,13 @@ var launchers = []format{
 		noMatch: []string{`rank 3 of 8`, `(rank 1 of 8) text`, `Rank 3 failed`, `ranks: 3 |`},
 	},
 	{
-		name: "stream in brackets", writer: "agents that run a program and label its two streams",
-		template: `[std{err|out}]{_}`,
-		match:    []sample{{`[stderr]   text`, `  text`, ``}},
-		noMatch:  []string{`[stderr]: text`, `[stderrs] text`},
+		name: "stream in brackets", writer: "agents that run a program and label its two streams; Jan names the program, behind a stamp of its own",
+		template: `[{?{process} }std{err|out}]{_}`, anywhere: true,
+		match: []sample{
+			{`[stderr]   text`, `  text`, ``},
+			{`[llamacpp-router stdout] text`, `text`, `process=llamacpp-router`},
+		},
+		noMatch: []string{`[stderr]: text`, `[stderrs] text`, `[the first stdout] text`},
 	},
 	{
 		name: "kubectl --prefix", writer: "kubectl logs --prefix",

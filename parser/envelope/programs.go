@@ -295,11 +295,12 @@ var programs = []format{
 		noMatch: []string{`W1011x`, `E`},
 	},
 	{
-		name: "llama.cpp", writer: "llama.cpp, common/log.cpp with --log-prefix and --log-timestamps: minutes, seconds, milli- and microseconds since it began",
-		template: `{digits:1-7}.{digits:2-2}.{digits:3-3}.{digits:3-3} {letter}{_}`,
+		name: "llama.cpp", writer: "llama.cpp, common/log.cpp with --log-prefix and --log-timestamps: minutes, seconds, milli- and microseconds since it began; its router puts the port of a server in front",
+		template: `{?[{digits:4-5}] }{digits:1-7}.{digits:2-2}.{digits:3-3}.{digits:3-3} {letter}{_}`,
 		match: []sample{
 			{`1.06.520.084 E graph_reserve: text`, `graph_reserve: text`, `level=E`},
 			{`17903.26.283.220 I srv  init: text`, `srv  init: text`, `level=I`},
+			{`[45979] 0.01.047.220 E alloc_tensor_range: text`, `alloc_tensor_range: text`, `level=E`},
 		},
 		noMatch: []string{`1.06.520.084 East`, `10.93.231.34 I`},
 	},
