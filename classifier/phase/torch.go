@@ -94,7 +94,8 @@ func anyRules() []rule {
 		r("*", "forward", Forward, weak),
 		r("*", "train_step training_step train_one_step train_batch train_one_batch train_epoch train_one_epoch "+
 			"_fast_inner_training_loop", Training, weak),
-		r("*", "evaluate validate evaluate_* validate_* eval_step validation_step eval_epoch evaluation", Forward, weak).
+		r("monai/inferers/", "", Forward, strong).says("an evaluation"),
+		r("*", "validation evaluate validate evaluate_* validate_* eval_step validation_step eval_epoch evaluation", Forward, weak).
 			says("an evaluation"),
 		r("*", "collate* tokenize* preprocess* __getitem__ __getitems__ load_dataset load_data build_dataset "+
 			"make_dataset prepare_dataset get_dataset read_data build_dataloader get_dataloader", Data, weak),
