@@ -23,6 +23,16 @@ func ggmlPatterns() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "ggml.card",
+			Literals: []string{", VRAM: "},
+			Expr:     `Device (?<device>\d{1,3}): .{1,100}, VRAM: (?<total_mib>\d{1,8}) MiB`,
+			Also:     []string{"gpu.card", "gpu.early"},
+			Gauge:    true, Source: "llama.cpp 2026, ggml/src/ggml-cuda/ggml-cuda.cu ggml_cuda_init",
+			Match: []pattern.Sample{
+				{Line: "  Device 0: NVIDIA GeForce RTX 3060, compute capability 8.6, VMM: yes, VRAM: 11911 MiB", Want: parser.Fields{"device": "0", "total": "12489588736"}},
+			},
+		},
+		{
 			Name:     "ggml.layers",
 			Literals: []string{" layers to GPU"},
 			Expr:     `load_tensors: offloaded (?<count>\d{1,5})/\d{1,5} layers to GPU`,

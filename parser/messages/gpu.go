@@ -34,7 +34,7 @@ func gpuPatterns() []pattern.Pattern {
 		{
 			Name:     "gpu.card",
 			Literals: []string{"NVIDIA A", "NVIDIA H", "NVIDIA B", "NVIDIA L", "NVIDIA T", "NVIDIA V", "NVIDIA RTX", "GeForce RTX", "Tesla V100", "Tesla T4"},
-			Expr: `\b(?:NVIDIA|GeForce|Tesla) (?:GeForce |Tesla )?(?<card>A100|A800|H100|H800|V100|A30|A40|A10G?|H200|H20|B200|L40S?|L4|T4|RTX A6000|RTX [345]090)(?!\w| Ti| D\b)` +
+			Expr: `\b(?:NVIDIA|GeForce|Tesla) (?:GeForce |Tesla )?(?<card>A100|A800|H100|H800|V100|A30|A40|A10G?|H200|H20|B200|L40S?|L4|T4|RTX A[456]000|RTX [345]090|RTX [34]070|RTX 4080)(?!\w| Ti| D\b)` +
 				`(?:-SXM\d?|-PCIE|-SXM\d?-HBM\d)?(?:[- ](?<gb>\d{2,3})GB)?`,
 			Gauge: true, Source: "names of cards as the driver tells them: nvidia-smi, torch.cuda.get_device_name, vLLM's collect_env",
 			Match: []pattern.Sample{
