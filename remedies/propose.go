@@ -229,6 +229,9 @@ func presentValue(ctx *Context, names *naming, p *Parameter) current {
 	if slices.Contains([]string{"torch_dtype", "dtype"}, lastWord(p.Key)) && loadsWide(ctx) != "" {
 		now.from = nil // that of the checkpoint, not of what was loaded
 	}
+	if n, ok := ctx.settings.integer("n_ctx"); ok && p.Key == "--ctx-size" && now.from != nil && *now.from == "0" {
+		now.from = new(itoa(n)) // as long as the model allows
+	}
 	if _, number := parseNumber(p.Default); now.from != nil && p.Next != "" && (isNone(*now.from) && number || p.Next == "one_slot") {
 		now.from = nil // the program takes its default, or chooses
 	}

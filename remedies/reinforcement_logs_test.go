@@ -67,6 +67,7 @@ func TestWhatRunsOfReinforcementLearningAreTold(t *testing.T) {
 		never            []string
 	}{
 		{"slime's engine sleeps and keeps its contexts", slime + stackOf(full(2.61, 2.2, 70.9, 5.98), inSlime, logits), "logits", "log_probs_chunk_size = 1024", []string{"sglang_mem_fraction_static down", "optimizer_cpu_offload set"}},
+		{"autograd keeps all of slime's chunks", strings.TrimSuffix(slime, "\n") + " --log-probs-chunk-size 8192\n" + stackOf(full(1.16, .85, 70.9, 5.98), inSlime, logits), "logits", "", []string{"log_probs_chunk_size down"}},
 		{"and at its optimizer's first step", slime + stackOf(full(.3, .1, 73, 5.9), inSlime, megatron), "optimizer_first_step", "optimizer_cpu_offload", []string{"sglang_mem_fraction_static down", "max_tokens_per_gpu down"}},
 		{"slime without its command line", stackOf(full(.3, .1, 73, 5.9), inSlime, megatron), "optimizer_first_step", "optimizer_cpu_offload", []string{"sglang_mem_fraction_static down", "max_tokens_per_gpu down"}},
 		{"a collective of slime's step, whose engine sleeps", slime + stackOf(fmt.Sprintf(nccl, 10485760), inSlime, grads), "nccl_no_margin", "max_tokens_per_gpu down", []string{"sglang_mem_fraction_static down", "nccl_nvls_enable = 0"}},

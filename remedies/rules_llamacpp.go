@@ -14,7 +14,7 @@ import (
 // computing. llama.cpp allocates the cache for the whole context at once, and without flash attention the scores of a step as well.
 func (q *paramQuery) contextThatFits(n int64) proposedValue {
 	const step, computes = 1024, 1 << 30
-	has, ok1 := freeAtLoad(q.Context)
+	has, of, ok1 := q.freeForLayers()
 	weights, ok2 := memory.Reading(q.run, q.incident, "ggml.weights")
 	takes, ok3 := weights.Fields.Int("used")
 	r := q.root
@@ -29,8 +29,8 @@ func (q *paramQuery) contextThatFits(n int64) proposedValue {
 	if to < 2*step || to >= n {
 		return proposedValue{}
 	}
-	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s free, less %s of weights and 1 GiB for what is computed, of %s for %s tokens%s",
-		classifier.GiB(has), classifier.GiB(takes), classifier.GiB(*r.Requested), memory.Thousands(n), beside)}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s, less %s of weights and 1 GiB for what is computed, of %s for %s tokens%s",
+		classifier.GiB(has), of, classifier.GiB(takes), classifier.GiB(*r.Requested), memory.Thousands(n), beside)}
 }
 
 // scoresPerToken returns what llama.cpp's compute buffer takes for each token of the context where flash attention is off: a float32 for
@@ -142,10 +142,14 @@ func freeAtLoad(ctx *Context) (int64, bool) {
 	return n, ok && known
 }
 
-// freeForLayers returns what llama.cpp found free on the card, else the least size of cards of its name.
+// freeForLayers returns what llama.cpp found free on the card, else the card's size, else the least size of cards of its name.
 func (q *paramQuery) freeForLayers() (n int64, of string, ok bool) {
 	if n, ok = freeAtLoad(q.Context); ok {
 		return n, "free", ok
+	}
+	if g, found := memory.Reading(q.run, q.incident, "ggml.card"); found {
+		n, ok = g.Fields.Int("total")
+		return n, "of the card", ok
 	}
 	size, name, ok := memory.CardSize(q.run, q.incident)
 	return size.Low, "of an " + name, ok

@@ -167,12 +167,12 @@ func ontoFirstCard(in *Input) string {
 }
 
 // resumed reports that a script resumed from a checkpoint and failed before its first step. The run that saved the checkpoint
-// fit, so only the load is new. Library trainers load it into host memory.
+// fit, so only the load is new. Library trainers load it into host memory. A script that only evaluates resumes nothing.
 func resumed(in *Input) string {
 	key, v, ok := in.Setting("resume", "resume_from", "resume_path", "resume_checkpoint", "init_from", "load_checkpoint")
 	off := slices.Contains([]string{"", "false", "none", "no", "0", "scratch", "null"}, strings.ToLower(strings.Trim(v, `"' `)))
 	if !ok || off || key == "init_from" && !strings.Contains(v, "resume") || in.Framework != "torch" || in.Backend != "" && in.Backend != "ddp" ||
-		in.LastStep != nil && *in.LastStep > 1 || !in.gpu() || in.Phase == "init" || in.EngineFailed || in.passes(60, "/transformers/trainer", "/lightning/", "/pytorch_lightning/") {
+		in.LastStep != nil && *in.LastStep > 1 || !in.gpu() || in.Phase == "init" || in.Infers || in.EngineFailed || in.passes(60, "/transformers/trainer", "/lightning/", "/pytorch_lightning/") {
 		return ""
 	}
 	return fmt.Sprintf("%s is %s: the run resumes from a checkpoint, whose tensors may still be on the card", key, v)
