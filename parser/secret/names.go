@@ -100,10 +100,10 @@ func Key(name string) bool {
 }
 
 // mayBeKey reports whether a setting of this name is a credential if its value looks like one: any token or key but a
-// model's, and what has the name of a service. OpenRLHF's --use_wandb takes the key.
+// model's, what authorizes, and what has the name of a service. OpenRLHF's --use_wandb takes the key.
 func mayBeKey(name string) bool {
 	last := snake(strings.TrimLeft(name[strings.LastIndexByte(name, '.')+1:], "-+"))
-	for _, kind := range []string{"token", "tokens", "key", "keys", "ak", "sk", "pat", "login", "jwt"} {
+	for _, kind := range []string{"token", "tokens", "key", "keys", "ak", "sk", "pat", "login", "jwt", "auth", "cred", "creds", "license", "hmac"} {
 		if word, ok := lastWord(last, kind); ok && (word == "" || !endsWithAny(word, modelWords)) {
 			return true
 		}

@@ -41,6 +41,7 @@ func Text(text string) string {
 			text = mask(text, x.find(text))
 		}
 	}
+	text = mask(text, manifestIn(text))
 	text = mask(text, columnsIn(text))
 	text = mask(text, namedIn(text))
 	if view, at := asTyped(text, &has); at != nil {
@@ -260,7 +261,7 @@ func isPassword(name, text string, lo, hi int) bool {
 		}
 	}
 	return len(value) >= least && hasLetter(value) &&
-		(strings.HasSuffix(strings.ToLower(name), "pw") || strings.ContainsAny(value, digits) && !isQuantity(value))
+		(strings.HasSuffix(strings.ToLower(name), "pw") || strings.ContainsAny(value, digits) && !isQuantity(value) || len(value) >= minRun && isDrawn(value, 60))
 }
 
 // isQuantity reports whether a value is a number, maybe with an exponent and a unit.
@@ -445,7 +446,7 @@ func isValue(name, between, value string) bool {
 // case, as in the access keys of AWS and Huawei Cloud, a UUID, maybe behind a short prefix, 28 bytes in Base64, as in those of Ceph, or words of which one has at
 // least three numbers between its letters or looks drawn at random, or of any characters but those of paths and calls with as many such numbers.
 func isIssued(value string) bool {
-	const least, ofOneCase, part, uuid, prefix, base64 = 24, 20, 16, 36, 8, 40
+	const least, ofOneCase, part, short, uuid, prefix, base64 = 24, 20, 16, 12, 36, 8, 40
 	return len(value) >= least && hasNumbersInside(value) && !strings.HasPrefix(value, "/") && !strings.ContainsAny(value, ` ([{<\`) && !strings.Contains(value, "://") ||
 		len(value) >= least && hasDigit(value) && isRun(value) ||
 		len(value) >= ofOneCase && hasLetterAndDigit(value) && isRun(value) && (strings.ToLower(value) == value || strings.ToUpper(value) == value) ||
@@ -453,7 +454,8 @@ func isIssued(value string) bool {
 		len(value) >= base64 && strings.HasSuffix(value, "=") && isRandom(value) && isRun(strings.NewReplacer("+", "", "/", "", "-", "", "_", "", "=", "").Replace(value)) ||
 		slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(wordy+".:%", r) }), func(word string) bool {
 			_, numbers := classes(word)
-			return len(word) >= part && (numbers >= 3 && isRun(word) || hasDigit(word) && isDrawn(word, 45))
+			return len(word) >= part && (numbers >= 3 && isRun(word) || hasDigit(word) && isDrawn(word, 45) || isDrawn(word, 60)) ||
+				len(word) >= short && hasDigit(word) && isDrawn(word, 70)
 		})
 }
 

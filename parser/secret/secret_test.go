@@ -142,6 +142,90 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 	}
 }
 
+// TestTextMasksWhatHasAnAmbiguousName puts values that look drawn at random behind names that may mean something else. The same names
+// before other values stay.
+func TestTextMasksWhatHasAnAmbiguousName(t *testing.T) {
+	t.Parallel()
+	for _, line := range []string{
+		"KEY=%", "key: %", `{"key": "%"}`, "--key %", "key -> %", "<key>%</key>", "| KEY | % |", "KEY     %", "key\t%", "key %", "using key %", "[KEY] %", "sk: %", "PAT=%", "login: %",
+		"pass = %", "pass: %", "pass %", "PASS     %", "pwd %", "auth: %", `"auth": "%"`, "AUTH=%", "auth %", "auth     %", "creds=%", "cred: %", "LICENSE=%", "hmac=%", "TOKEN\t%", "TOKEN     %",
+	} {
+		for _, value := range []string{"Zq7Lm2Xv9Tk4", alnum[:20], "kLmQzXwRtYv" + "BnPsDfGhJ", "k3j9x2m7q4w8" + "z1p6r5t0y2u9"} {
+			got := secret.Stable(strings.ReplaceAll(line, "%", value))
+			assert.NotContains(t, got, value[:8], line)
+		}
+	}
+	for _, line := range []string{"KEY=%", "key: %", `{"key": "%"}`, "--key %", "key -> %", "<key>%</key>", "| KEY | % |", "key %", "using key %", "sk: %", "login: %", "auth: %", "LICENSE=%", "cred: %"} {
+		for _, value := range []string{"prompt", "forward", "A100PCIe80GB", "Qwen2VL7B", "apache-2.0", "BF16xFP8", "none", "TokenClassification", "GPU-3f2504e0"} {
+			text := strings.ReplaceAll(line, "%", value)
+			assert.Equal(t, text, secret.Stable(text))
+		}
+	}
+	for _, text := range []string{"key " + hex40, "found key 3f2504e0-4f89-41d3-9a0c-0305e82c3301 in the cache", "var key openSSHEd25519PrivateKey", "missing key model.layers.0.self_attn.q_proj.weight"} {
+		assert.Equal(t, text, secret.Stable(text))
+	}
+}
+
+// TestTextMasksElementsOfXML puts a password for each %.
+func TestTextMasksElementsOfXML(t *testing.T) {
+	t.Parallel()
+	for name, text := range map[string]string{
+		"value on a line of its own":  "<password>\n  %\n</password>",
+		"escaped ends of lines":       `<password>\n\t%\n</password>`,
+		"attributes":                  `<password type="plain">%</password>`,
+		"attributes, several lines":   "<password\n  type=\"plain\">\n  %\n</password>",
+		"namespace":                   "<ns:password>%</ns:password>",
+		"CDATA":                       "<password><![CDATA[%]]></password>",
+		"CDATA, several lines":        "<password>\n<![CDATA[%]]>\n</password>",
+		"several words":               "<password>correct % battery</password>",
+		"property of Hadoop":          "<property>\n  <name>fs.s3a.secret.key</name>\n  <value>\n    %\n  </value>\n</property>",
+		"property list":               "<key>\npassword\n</key>\n<string>\n%\n</string>",
+		"attributes on several lines": "<param name=\"password\"\n  value=\"%\"/>",
+		"value inside a parameter":    "<Parameter Name=\"ApiKey\">\n <Value>%</Value>\n</Parameter>",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := secret.Stable(strings.ReplaceAll(text, "%", "Tr0ub4dor"))
+			assert.NotContains(t, got, "Tr0ub4dor")
+			assert.NotContains(t, got, "battery")
+		})
+	}
+	for _, text := range []string{"<td>layer</td>\n<td>12</td>", "<name>dfs.replication</name>\n<value>3</value>", "<key>model</key>\n<string>qwen2</string>", "usage: login <user> <password>\n  Log in"} {
+		assert.Equal(t, text, secret.Stable(text))
+	}
+}
+
+func TestTextMasksASecretOfKubernetes(t *testing.T) {
+	t.Parallel()
+	const value = "aHVudGVyMi1zdGFwbGU="
+	for name, text := range map[string]string{
+		"in YAML":                     "kind: Secret\nmetadata:\n  name: db\ndata:\n  host: %\n  dsn: \"%\"\n",
+		"in YAML, the kind behind":    "apiVersion: v1\ndata:\n  host: %\nkind: Secret\n",
+		"in a list":                   "items:\n- apiVersion: v1\n  data:\n    host: %\n  kind: Secret\n",
+		"as plain text":               "kind: Secret\nstringData:\n  host: %\n  app.yaml: |\n    type: %\n",
+		"escaped":                     `{"msg": "kind: Secret\ndata:\n  host: %\n  dsn: %\n"}`,
+		"in JSON":                     `{"apiVersion":"v1","data":{"host":"%","dsn":"%"},"kind":"Secret"}`,
+		"in JSON, on several lines":   "{\n  \"kind\": \"Secret\",\n  \"data\": {\n    \"host\": \"%\"\n  }\n}",
+		"in escaped JSON":             `{\"data\":{\"host\":\"%\"},\"kind\":\"Secret\"}`,
+		"in JSON that was cut":        `{"kind":"Secret","data":{"host":"%`,
+		"as the client of Python has": "{'api_version': 'v1',\n 'data': {'host': '%'},\n 'kind': 'Secret'}",
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := secret.Stable(strings.ReplaceAll(text, "%", value))
+			assert.NotContains(t, got, value[:8])
+			assert.Contains(t, got, "kind")
+			assert.Equal(t, got, secret.Text(got))
+		})
+	}
+	for _, text := range []string{
+		"kind: ConfigMap\ndata:\n  lr: text", "kind: SecretStore\ndata:\n  lr: text", `{"kind":"Pod","data":{"host":"x"}}`,
+		"data:\n  train_files: gsm8k\nkind: Secrets",
+	} {
+		assert.Equal(t, text, secret.Stable(text))
+	}
+}
+
 // TestTextMasksWhatScannersKnow has forms of which a rule set of a scanner knows more than the usual one.
 func TestTextMasksWhatScannersKnow(t *testing.T) {
 	t.Parallel()
@@ -322,7 +406,7 @@ func TestTimeIsLinear(t *testing.T) {
 		}
 		return time.Since(begin)
 	}
-	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key ", `\`, "['a', ", `["`, "logged in ", "token is ", "x: str[", "password:\n ", "***:", "x_KEY ", "<td>a", "[-a, ", "Ab1-", "a,", "*** ", "**"} {
+	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key ", `\`, "['a', ", `["`, "logged in ", "token is ", "x: str[", "password:\n ", "***:", "x_KEY ", "<td>a", "[-a, ", "Ab1-", "a,", "*** ", "**", "<a ", "<a></", "kind: Secret\ndata:\n ", "data: {kind: Secret "} {
 		part := strings.Repeat(unit, size/len(unit))
 		linear := false
 		for range 3 {

@@ -94,6 +94,7 @@ var shapes = slices.Concat([]shape{
 	{need: "assword |ASSWORD |ass phrase:|assphrase ", re: lazyre.New(`(?i)\bpass(?:word| ?phrase)(?:(?: is generated)? for(?: key)? (?:'[^']*'|"[^"]*"|[^\s:]+))?:\s+["']?([^\s"'(<\[{][^\s"']{3,})`)},
 	{need: "assword |ASSWORD |assword\t|assphrase ", re: lazyre.New(`(?i)\bpass(?:word|phrase)(?:\s+(?:for(?: user)? \S+|is|was|has been|set|changed|reset|to))*:?\s+["']?([^\s"'<>|]{6,})`), ok: hasLetterAndDigit},
 	{need: "oken |OKEN |auth |login ", re: lazyre.New(`(?i)\b(?:token|auth|login)` + announced), ok: isAnnounced},
+	{need: "key |Key |KEY |key] |KEY] |pass |PASS |pwd |PWD |creds |CREDS ", re: lazyre.New(`(?i)\b(?:key|pass|pwd|creds)\]?` + announced), ok: isDrawnWord},
 	{
 		need: "PI key|pi key|PI Key|piKey |pikey |ccess key|ccess token|uth token|PI token|earer token|ecret |ogged in|ogging in", re: lazyre.New(`(?i)\b(?:(?:api|access|secret)[ -]?key|(?:api|access|auth|bearer) token|secret|logg(?:ed|ging) in [^.:;\n]*?\bkey)` + announced),
 		ok: func(s string) bool { return isIssued(s) || isRun(s) && hasLetterAndDigit(s) },
@@ -103,18 +104,20 @@ var shapes = slices.Concat([]shape{
 	{need: "SHA", re: lazyre.New(`\{S?SHA\d*\}([A-Za-z0-9+/]{20,}={0,2})`)}, // Apache's .htpasswd, LDAP
 	{need: "密|令牌|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|访问令牌|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
 	{need: "令牌", re: lazyre.New(`令牌\s*[:：=是为]\s*["']?([^\s"'，。]{8,})`), ok: hasLetterAndDigit},
-	{need: "wd={|WD={|assword={|ASSWORD={", re: lazyre.New(`(?i)\b(?:pwd|password)=\{([^{}\s]+)\}`), ok: hasLetterAndDigit},                                                                                                       // ODBC
-	{need: "<string>|<td>|key=\"|name=\"", near: "<", named: true, re: lazyre.New(`(?:<(?:key|t[dh])>|\b(?:key|name)=\\*")([\w.-]+)(?:</\w+>\s*<\w+>|\\*">)([^<]+)</`)},                                                           // a property list, a table, Java's properties
-	{need: "name=\"", near: "\n\\", named: true, re: lazyre.New(`\bname="([\w.-]+)"(?:\s|\\+[rn])+([^\s"\\]{4,})`)},                                                                                                               // a form
-	{need: "_KEY |_TOKEN |_SECRET |-Key |_key |_token |_secret |_KEY,|_TOKEN,|_KEY;|_TOKEN;", named: true, ok: isColumn, re: lazyre.New(`([\w-]+[_-](?:KEY|TOKEN|SECRET|[Kk]ey|token|secret))[ ,;]["']?([^\s"'=:|,;()<>]{16,})`)}, // a column, a line of CSV
-	{need: "***", re: lazyre.New(`\*\*\*(?:(?:::\w+)?[:, ]|\\*["'], ?\\*["'])([^\s"',:@\\()]{16,})`), ok: isIssuedOrBase64},                                                                                                       // the secret behind its id
-	{need: "***\\\" ->|***\" ->", re: lazyre.New(`\*\*\*\\*" -> \\*"([^"\\]+)`)},                                                                                                                                                  // Terraform's plan
-	{need: "***", re: lazyre.New(`(?:\*\*\*[\w.-]{0,7}[\s\\n]+){2}([^\s*\\"'$]{8,})`), ok: isRandom},                                                                                                                              // the next part of a wrapped one
-	{need: "***", re: lazyre.New(`\*\*\*[_.-]+([\w-]{8,})`), ok: isLeft},                                                                                                                                                          // the end of one
-	{need: "PI key|pi key|PI Key|ccess key|ccess Key|ccess token|our token", near: ":", re: lazyre.New(`(?i)\b(?:(?:api|access) key|(?:access|your) token)\b[^:\n]{0,80}: ["']?([^\s"'()<>]{20,})`), ok: isIssued},                // a prompt
-	{need: "[-|, -", near: "]", named: true, re: lazyre.New(`[\[,] ?(--?[\w-]+), ([^\s"',\]]+)`)},                                                                                                                                 // a list without quotes
-	{need: "KEY  |TOKEN  |PASSWORD  |SECRET  |key  |token  |password  |secret  ", named: true, ok: isMixed, re: lazyre.New(`([\w.-]+) {2,}([^\s"'=:|]{8,})`)},                                                                     // a table without rules
-	{need: "cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle", re: lazyre.New(`([\w+/=-]*(?:cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle)[\w+/=-]*)`)},                                                                                    // private_key in Base64, at each offset
+	{need: "wd={|WD={|assword={|ASSWORD={", re: lazyre.New(`(?i)\b(?:pwd|password)=\{([^{}\s]+)\}`), ok: hasLetterAndDigit},                                                                                                                             // ODBC
+	{need: "<string>|<td>|key=\"|name=\"", near: "<", named: true, re: lazyre.New(`(?:<(?:key|t[dh])>|\b(?:key|name)=\\*")([\w.-]+)(?:</\w+>\s*<\w+>|\\*">)([^<]+)</`)},                                                                                 // a property list, a table, Java's properties
+	{need: "</", named: true, re: lazyre.New(`<(?:[\w-]+:)?([\w.-]+)(?:\s[^<>]*)?>` + gap + `(?:<!\[CDATA\[` + gap + `)?([^<]*[^<\s\]\\])` + gap + `(?:\]\]>` + gap + `)?</`)},                                                                          // an element of XML
+	{need: "<value|<Value|<string", named: true, re: lazyre.New(`(?:<(?:name|key)>` + gap + `|\b[nN]ame=\\*")([\w.-]+)(?:` + gap + `</(?:name|key)>|\\*">)` + gap + `<(?:value|Value|string)>` + gap + `([^<]*[^<\s\\])` + gap + `</`)},                 // and beside one with its name
+	{need: "name=\"", near: "\n\\", named: true, ok: isNoAttribute, re: lazyre.New(`\bname="([\w.-]+)"(?:\s|\\+[rn])+([^\s"\\]{4,})`)},                                                                                                                  // a form
+	{need: "_KEY |_TOKEN |_SECRET |-Key |_key |_token |_secret |_KEY,|_TOKEN,|_KEY;|_TOKEN;", named: true, ok: isColumn, re: lazyre.New(`([\w-]+[_-](?:KEY|TOKEN|SECRET|[Kk]ey|token|secret))[ ,;]["']?([^\s"'=:|,;()<>]{16,})`)},                       // a column, a line of CSV
+	{need: "***", re: lazyre.New(`\*\*\*(?:(?:::\w+)?[:, ]|\\*["'], ?\\*["'])([^\s"',:@\\()]{16,})`), ok: isIssuedOrBase64},                                                                                                                             // the secret behind its id
+	{need: "***\\\" ->|***\" ->", re: lazyre.New(`\*\*\*\\*" -> \\*"([^"\\]+)`)},                                                                                                                                                                        // Terraform's plan
+	{need: "***", re: lazyre.New(`(?:\*\*\*[\w.-]{0,7}[\s\\n]+){2}([^\s*\\"'$]{8,})`), ok: isRandom},                                                                                                                                                    // the next part of a wrapped one
+	{need: "***", re: lazyre.New(`\*\*\*[_.-]+([\w-]{8,})`), ok: isLeft},                                                                                                                                                                                // the end of one
+	{need: "PI key|pi key|PI Key|ccess key|ccess Key|ccess token|our token", near: ":", re: lazyre.New(`(?i)\b(?:(?:api|access) key|(?:access|your) token)\b[^:\n]{0,80}: ["']?([^\s"'()<>]{20,})`), ok: isIssued},                                      // a prompt
+	{need: "[-|, -", near: "]", named: true, re: lazyre.New(`[\[,] ?(--?[\w-]+), ([^\s"',\]]+)`)},                                                                                                                                                       // a list without quotes
+	{need: "KEY  |TOKEN  |PASSWORD  |SECRET  |AUTH  |key  |token  |password  |secret  |auth  |KEY\t|TOKEN\t|PASSWORD\t|SECRET\t|key\t|token\t|password\t|secret\t", named: true, ok: isMixed, re: lazyre.New(`([\w.-]+)(?: {2,}|\t+)([^\s"'=:|]{8,})`)}, // a table without rules
+	{need: "cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle", re: lazyre.New(`([\w+/=-]*(?:cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle)[\w+/=-]*)`)},                                                                                                          // private_key in Base64, at each offset
 	{need: "value=|value:|Value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?[Vv]alue["']?\s*[=:>]\s*\\*["']?([^\s"',}<]+)`)},
 	{need: "value=|value:|value\"|value'", named: true, swapped: true, re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?(?:name|key)["']?\s*[=:]\s*["']([\w.-]+)`)},
 	{need: `['|["|[b|[\`, named: true, ok: hasLetterAndDigit, re: lazyre.New(`\[b?\\*["']([\w-]+)\\*["'], ?b?\\*["']([^"'\\]{8,})\\*["']\]`)}, // a header
@@ -131,6 +134,9 @@ var shapes = slices.Concat([]shape{
 
 // claims are the first bytes of a part of a JSON Web Token in Base64, behind those of {": the names of RFC 7519 and of RFC 7515.
 const claims = `hbGci|0eXAi|raWQi|pc3Mi|zdWIi|hdWQi|leHAi|uYmYi|pYXQi|qdGki`
+
+// gap matches white space between elements of XML, as it is or escaped.
+const gap = `(?:\s|\\+[rnt])*`
 
 // announced matches a credential behind the word of a sentence that names it, up to the end of a word.
 const announced = "[\"'`*”’]*(?:\\s+(?:is|was|has been|set|changed|to|provided|found|value))*:?\\s+[(\"'`]*([^\\s\"'`<>\\\\,;()]{7,}[^\\s\"'`<>|\\\\.,;:()])(?:[.:]?[\\s\"'`\\\\,;:!?)>]|\\.?$)"
@@ -280,6 +286,17 @@ func isAnnounced(word string) bool {
 	return isIssued(word) || isRun(word) && !strings.HasPrefix(word, "0x") && (numbers > 1 || numbers > 0 && changes*100 >= len(word)*45)
 }
 
+// isDrawnWord reports whether a word behind "key", which may be one of a cache or of code, is a credential: drawn at random, and no hash.
+func isDrawnWord(word string) bool {
+	const least = 12
+	return slices.ContainsFunc(strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(any64, r) }), func(part string) bool {
+		_, numbers := classes(part)
+		return len(part) >= least && !isHex(part) && (numbers >= 3 && isRun(part) || hasDigit(part) && isDrawn(part, 45) || isDrawn(part, 60))
+	})
+}
+
+func isHex(s string) bool { return strings.Trim(s, digits+"abcdefABCDEF") == "" }
+
 func isAlnum(c byte) bool { return c != '_' && ascii.IsWord(c) }
 
 // edge matches before a key. Underscores separate words, as for wordBegins.
@@ -305,6 +322,9 @@ func isIssuedOrBase64(s string) bool {
 }
 
 func isRandomOrIssued(s string) bool { return isRandom(s) || isIssued(s) }
+
+// isNoAttribute rejects the beginning of the next attribute of an element.
+func isNoAttribute(s string) bool { return !strings.HasSuffix(s, "=") }
 
 // isMixed accepts a password without digits too.
 func isMixed(s string) bool { return hasLetterAndDigit(s) || len(s) >= 16 && isDrawn(s, 30) }

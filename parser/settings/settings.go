@@ -74,6 +74,8 @@ type Reader struct {
 
 	reportedBytes int
 
+	manifest manifest // of the open dump
+
 	prolog int  // last comment line at the beginning of the input
 	began  bool // something other than comments was read
 	first  bool // this is the first line that is not a comment, so the input may be a configuration file
@@ -99,6 +101,9 @@ func (r *Reader) Feed(line int, text []byte) []Pair {
 
 func (r *Reader) read(line int, text []byte) {
 	r.clear()
+	if r.open == nil {
+		r.manifest = manifest{} // what was on one line
+	}
 	r.line = line
 	text = trimEnd(text)
 	if i := bytes.LastIndexByte(text, '\r'); i >= 0 {
@@ -183,6 +188,7 @@ func (r *Reader) finish() {
 	d := r.open
 	r.open = nil
 	d.end(r)
+	r.manifest = manifest{}
 }
 
 // Open reports whether a dump is unfinished. The caller should then pass the writer's next lines too, even if [Worth]
@@ -222,7 +228,7 @@ func (r *Reader) emit(key, value string, line int, form string) {
 	if key == "" || len(key) > MaxKey || r.count >= MaxPairs {
 		return
 	}
-	if isSecret(key, value) {
+	if hidden := r.manifest.hides(key, value); hidden || isSecret(key, value) {
 		value = secret.Mask
 	}
 	if len(value) > MaxValue {

@@ -506,6 +506,26 @@ func TestForms(t *testing.T) {
 			log:  "      value: abc\nhub_host: a\nx_token: 0123456789abcdef0123456789abcdef\nsteps: 5\nwandb_key:\n  desc: null\n  value: abc\nenv: {name: DB_PASSWORD, value: Tr0ub4dor}",
 			want: []string{"yaml hub_host=a", "yaml x_token=***", "yaml steps=5", "yaml wandb_key.desc=null", "yaml wandb_key.value=***", "yaml env.name=DB_PASSWORD", "yaml env.value=***"},
 		},
+		{
+			name: "the data of a Secret of Kubernetes are masked",
+			log:  "apiVersion: v1\nkind: Secret\nmetadata:\n  name: db\ndata:\n  batch_size: aHVudGVyMg==\n  n: \"1024\"\nstringData:\n  lr: hunter2",
+			want: []string{"yaml apiVersion=v1", "yaml kind=Secret", "yaml metadata.name=db", "yaml data.batch_size=***", "yaml data.n=1024", "yaml stringData.lr=***"},
+		},
+		{
+			name: "so are those that kubectl prints before the kind",
+			log:  "apiVersion: v1\ndata:\n  batch_size: aHVudGVyMg==\n  lr: b25l\nkind: Secret",
+			want: []string{"yaml apiVersion=v1", "yaml data.batch_size=***", "yaml data.lr=***", "yaml kind=Secret"},
+		},
+		{
+			name: "and those in JSON, but not the settings behind them",
+			log:  "{\"apiVersion\": \"v1\", \"kind\": \"Secret\", \"data\": {\"batch_size\": \"aHVudGVyMg==\"}, \"type\": \"Opaque\"}\n+ python -m verl.trainer.main_ppo data.train_files=gsm8",
+			want: []string{"json apiVersion=v1", "json kind=Secret", "json data.batch_size=***", "json type=Opaque", "command data.train_files=gsm8"},
+		},
+		{
+			name: "other objects keep their data",
+			log:  "apiVersion: v1\nkind: ConfigMap\ndata:\n  batch_size: text\n  lr: 1e-5",
+			want: []string{"yaml apiVersion=v1", "yaml kind=ConfigMap", "yaml data.batch_size=text", "yaml data.lr=1e-5"},
+		},
 	})
 }
 
