@@ -17,7 +17,7 @@ var quotings = literal.Words(`\"`, `\'`, `["`, `['`, "%22", "&quot;", `\u`, `\t`
 // that a URL or HTML encodes and the characters that JSON does, and with the quoted arguments of a list, as Python and JSON write them, between
 // blanks. at has the offset in text of each of its bytes; it is nil if the text is like that already. has are the text's pairs.
 func asTyped(text string, has *literal.Pairs) (view string, at []int) {
-	if !slices.ContainsFunc(quotings, func(w literal.Word) bool { return has.Have(&w) }) {
+	if !slices.ContainsFunc(quotings, func(w literal.Word) bool { return has.Have(&w) && strings.Contains(text, w.Text) }) {
 		return text, nil
 	}
 	b := make([]byte, 0, len(text))

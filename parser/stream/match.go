@@ -62,6 +62,13 @@ func (r *messageReader) match(at parser.Position, body []byte, h envelope.Header
 // line. Vetoes cost far more than the patterns that they guard, for they look around, so they are tried only on a message that an
 // event pattern matched.
 func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.Header, w *writer, trace *traceback.Trace) bool {
+	var clipped string
+	kept := func() string { // the same for all matches, because masking a long message takes time
+		if clipped == "" {
+			clipped = clip(body)
+		}
+		return clipped
+	}
 	r.runes = r.runes[:0]
 	set := hashOf(r.candidates)
 	claimed := r.replaying || r.alike[set] >= maxAlike // deferred lines hold no event
@@ -92,7 +99,7 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 		}
 		r.awaitFollowers(w, i, at.Line)
 		if p.Kind == "" {
-			r.emit(observationOf(p.Pattern, at, body, h, f))
+			r.emit(observationOf(p.Pattern, at, kept(), h, f))
 			continue
 		}
 		claimed, followed = true, p.Role == parser.Consequence
@@ -105,7 +112,7 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 		quoted := r.quoted
 		r.emit(parser.Event{
 			At: at, Header: h, Pattern: p.Name, Kind: p.Kind, Role: p.Role, Phase: p.Phase, Fields: f,
-			Text: clip(body), Trace: trace,
+			Text: kept(), Trace: trace,
 		})
 		if _, ok := r.alike[set]; r.quoted == quoted && (ok || len(r.alike) < maxCandidates) {
 			r.alike[set]++
@@ -161,11 +168,11 @@ func (r *messageReader) isVetoed(body []byte) bool {
 }
 
 // observationOf is what a match yields that is no event.
-func observationOf(p *pattern.Pattern, at parser.Position, body []byte, h envelope.Header, f parser.Fields) parser.Observation {
+func observationOf(p *pattern.Pattern, at parser.Position, text string, h envelope.Header, f parser.Fields) parser.Observation {
 	if p.Marker != "" {
-		return parser.Marker{At: at, Header: h, Name: p.Marker, Fields: f, Text: clip(body)}
+		return parser.Marker{At: at, Header: h, Name: p.Marker, Fields: f, Text: text}
 	}
-	return parser.Gauge{At: at, Header: h, Name: p.Name, Fields: f, Text: clip(body)}
+	return parser.Gauge{At: at, Header: h, Name: p.Name, Fields: f, Text: text}
 }
 
 // isQuotation reports whether the beginning of a message, which holds these literals, makes all of it a quotation.
