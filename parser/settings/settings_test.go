@@ -413,6 +413,11 @@ func TestForms(t *testing.T) {
 			want: []string{"megatron train_micro_batch_size_per_gpu=1", "megatron gradient_accumulation_steps=8", "megatron gradient_predivide_factor=1.0"},
 		},
 		{
+			name: "DeepSpeed's sub-configuration as a mapping on one line",
+			log:  "[2023-04-04 17:42:37,911] [INFO] [config.py:1018:print]   zero_config .................. {\"stage\": 3, \"offload_optimizer\": {\"device\": \"cpu\"}}",
+			want: []string{"megatron zero_config.stage=3", "megatron zero_config.offload_optimizer.device=cpu"},
+		},
+		{
 			name: "a row of DeepSpeed's table has the fields of its nested configurations",
 			log:  "[2025-01-26 04:41:55,020] [INFO] [config.py:1003:print]   zero_config .................. stage=3 offload_param=None offload_optimizer=DeepSpeedZeroOffloadOptimizerConfig(device='cpu', nvme_path=None, buffer_count=4, pin_memory=False, pipeline_read=False, fast_init=False) sub_group_size=1000",
 			want: []string{

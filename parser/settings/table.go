@@ -118,10 +118,10 @@ func isBoxed(text []byte) bool {
 		slices.ContainsFunc(bars, func(bar []byte) bool { return bytes.HasSuffix(text, bar) })
 }
 
-// row reports a row, and the pairs in a value that is a list of pairs. DeepSpeed prints its sub-configurations that
-// way: `zero_config ....... stage=3 contiguous_gradients=True`.
+// row reports a row, or the pairs in a value that is a mapping, and those in one that is a list of pairs. DeepSpeed prints its
+// sub-configurations in these ways: `optimizer_params ....... {'lr': 1e-05}`, `zero_config ....... stage=3 contiguous_gradients=True`.
 func (r *Reader) row(name, value string) {
-	r.emit(name, value, r.line, Megatron)
+	r.nested(Pair{Key: name, Value: value, Line: r.line, Form: Megatron})
 	if found := findPairs(value); len(found) > 1 && found[0].start == 0 {
 		for _, p := range found {
 			r.emit(name+"."+p.key, p.value, r.line, Megatron)
