@@ -49,7 +49,9 @@ var attackers = map[string]string{
 // attackersThere are levers that attack a cause only under a fact.
 var attackersThere = []attack{
 	{"activations", "vision", []string{"engine-multimodal"}},
-	{"activations", "stack:/core/bbox/", []string{"assign-on-host"}}, // a matrix of all boxes and anchors
+	{"activations", "stack:/monai/inferers/", []string{"stitch-on-host"}},             // the results of all windows
+	{"states_too_big", "stack:/concurrent/futures/thread.py", []string{"async-load"}}, // weights that are whole until they are quantized
+	{"activations", "stack:/core/bbox/", []string{"assign-on-host"}},                  // a matrix of all boxes and anchors
 	{"activations", "stack:/task_modules/", []string{"assign-on-host"}},
 	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload"}}, // --highvram keeps what fits in pieces
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload"}},

@@ -171,3 +171,11 @@ func TestAnItemThatIsRuledOutHidesNoOther(t *testing.T) {
 		assert.Equal(t, raised, slices.Contains(changes, "zero_optimization.stage=3"), "stage %s: %v", stage, changes)
 	}
 }
+
+// TestASpeechModelsSamplesAreCutBySeconds has the flag of transformers' example, which counts no tokens.
+func TestASpeechModelsSamplesAreCutBySeconds(t *testing.T) {
+	t.Parallel()
+	const flags = "+ torchrun --nproc_per_node 4 run_speech_recognition_ctc.py --model_name_or_path facebook/wav2vec2-large-xlsr-53 --per_device_train_batch_size 24 --max_duration_in_seconds 30 --num_train_epochs 15\n"
+	a := answerTo(t, flags+stackOf(oomOf("1.65 GiB", "1.02 GiB", "46.00"), "/home/a/run.py|main|trainer.train()", "transformers/trainer.py|training_step|loss = self.compute_loss(model, inputs)", "transformers/models/wav2vec2/modeling_wav2vec2.py|forward|hidden_states = self.intermediate_dense(hidden_states)"))
+	assert.Contains(t, settingsChanged(a), "--max_duration_in_seconds=15")
+}
