@@ -78,7 +78,7 @@ var levers = []lever{
 	{id: "foreach", keys: []string{"foreach"}, trains: true},
 	{id: "spread", keys: []string{"device_map", "=max_memory"}},
 	{id: "stitch-on-host", topics: []string{"stitch-on-host"}, costs: "time to copy each window's result"},
-	{id: "async-load", topics: []string{"async-load"}, costs: "a slower load"},
+	{id: "async-load", topics: []string{"async-load"}, costs: "slower loading"},
 	{id: "segments", topics: []string{"expandable-segments"}},
 	{id: "split-size", topics: []string{"max-split-size"}},
 	{id: "others", topics: []string{"others"}, keys: []string{"other processes"}},

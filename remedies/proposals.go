@@ -106,10 +106,12 @@ func enough(options []option) []option {
 	has := func(class int) bool {
 		return slices.ContainsFunc(options, func(o option) bool { return o.class <= class })
 	}
-	assumed := func(c Change) bool { return c.From == nil }
+	helps := func(o *option) bool { // it frees half of what was missing, or what is set now is not known
+		assumed := func(c Change) bool { return c.From == nil }
+		return o.FreesBytes == nil || o.MarginBytes == nil || *o.FreesBytes >= -*o.MarginBytes || slices.ContainsFunc(o.Changes, assumed)
+	}
 	return slices.DeleteFunc(options, func(o option) bool {
-		half := o.FreesBytes != nil && o.MarginBytes != nil && *o.FreesBytes >= -*o.MarginBytes
-		return o.class == tooLittle && (has(fits) || has(mayFit) && o.FreesBytes != nil && !half && !slices.ContainsFunc(o.Changes, assumed))
+		return o.class == tooLittle && (has(fits) || has(mayFit) && !helps(&o))
 	})
 }
 
