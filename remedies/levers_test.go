@@ -21,6 +21,7 @@ func TestLeversOfTrainers(t *testing.T) {
 	nemo := frames("/opt/NeMo/examples/nlp/megatron_gpt_pretraining.py|main|trainer.fit(model)", "/opt/megatron/core/transformer/mlp.py|forward|intermediate_parallel = bias_swiglu_impl(")
 	save := frames("/verl/workers/fsdp_workers.py|save_checkpoint|self.checkpoint_manager.save_checkpoint(", "/verl/utils/checkpoint/fsdp_checkpoint_manager.py|save_checkpoint|state_dict = get_fsdp_full_state_dict(self.model)", "/x/torch/distributed/fsdp/_flat_param.py|_alloc_padded_unsharded_flat_param|_alloc_storage(unsharded_flat_param)")
 	resume := frames("/w/train.py|main|ckpt = torch.load(args.resume)", "/x/torch/serialization.py|load|return _load(", "/x/torch/serialization.py|_cuda_deserialize|return obj.cuda(device)")
+	started := frames("/x/deepspeed/runtime/zero/stage3.py|__init__|self._setup_for_real_optimizer()", "/x/deepspeed/runtime/zero/stage3.py|initialize_optimizer_states|self._optimizer_step(i)", "/x/deepspeed/ops/adam/fused_adam.py|step|state['exp_avg_sq'] = torch.zeros_like(p.data)")
 	const batch, qwen7, qwen14 = "per_device_train_batch_size", "Qwen/Qwen2.5-7B", "Qwen/Qwen2.5-14B"
 	on := func(gpus int, r *classifier.Run) *classifier.Run { r.WorldSize = &gpus; return r }
 	zero := func(stage string, more ...string) *classifier.Run {
@@ -43,6 +44,7 @@ func TestLeversOfTrainers(t *testing.T) {
 		{"where ZeRO is off, it is turned on, and offloading needs it", zero("0"), gpu("optimizer", 5.8, 5.2, 31.7, moments), []string{"stage = 1"}, []string{"device = cpu", "stage = 2"}, []string{"reduce_bucket_size down"}},
 		{"on many ranks the weights are more than a rank's part of the states", zero("2"), gpu("optimizer", 5.8, 5.2, 31.7, moments), []string{"stage = 3"}, []string{"device = cpu"}, nil},
 		{"where it is on, offloading needs no other stage", on(4, zero("2")), gpu("optimizer", 5.8, 5.2, 31.7, moments), []string{"device = cpu"}, []string{"stage = 3"}, []string{"stage = 2"}},
+		{"at start-up the moments leave the card, not the weights", on(1, zero("3")), gpu("init", 3.74, 2.94, 39.4, started), []string{"device = cpu"}, nil, []string{"zero_optimization.offload_param.device"}},
 		{"less states make room where no batch can be smaller", zero("1"), gpu("backward", .27, .11, 79.1, backward), nil, []string{"stage = 2", "device = cpu"}, nil},
 		{"not those of a small model", counted(zero("1"), 120_000_000, 0), gpu("backward", .27, .11, 79.1, backward), nil, nil, []string{"stage = 2", "device = cpu"}},
 		{"recomputation comes before a smaller batch, set or not", on(8, as(of("hf_trainer", run("torch", batch, "4", "block_size", "4096")), "", "", qwen7)), gpu("forward", .578125, .107, 79.1, mlp), []string{"gradient_checkpointing = True"}, []string{batch + " = 2"}, nil},

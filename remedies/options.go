@@ -177,8 +177,6 @@ func (o *option) classAgainst(best *cause.Cause, all []option) {
 		o.class = max(o.class, withoutValue) // it leaves the cause where it is
 	case o.class == fits && best.ID == "checkpoint_gather" && slices.Contains(onStates, o.lever):
 		o.class = mayFit // not what the save adds
-	case o.class == fits && best.ID == "optimizer_first_step" && o.lever == "param-offload":
-		o.class = mayFit // more of the states is to come
 	}
 	if slices.Contains(dearest, o.lever) && o.place > 0 {
 		o.class, o.supported = max(o.class, unknownNow), false
