@@ -257,7 +257,8 @@ func (c *change) replace(ctx *Context, at string) {
 	}
 }
 
-// advisedValue returns the value that a parameter is set to. A card without bf16 computes in float16.
+// advisedValue returns the value that a parameter is set to. A card without bf16 computes in float16,
+// which MaxText's weight_dtype is not known to take.
 func advisedValue(ctx *Context, p *Parameter) string {
 	if strings.HasSuffix(p.Value, "bfloat16") && lastWord(p.Key) != "weight_dtype" && withoutBF16(ctx) != "" {
 		return strings.TrimSuffix(p.Value, "bfloat16") + "float16"

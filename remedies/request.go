@@ -109,12 +109,12 @@ func vocabularyThatFits(q *memory.Request) int64 {
 // mostTried is how many samples a micro-batch is tried with where no setting has their number.
 const mostTried = 16
 
-// Where no setting has the length, either, whole numbers of lengthStep are tried: a size is printed to within a few tokens, so few others are
-// near one. The lowest is above the width of any model, for weights and their gradients are as large as logits of that many tokens.
+// Where no setting has the length either, multiples of lengthStep are tried. A printed size is exact to a few tokens, so other sizes rarely
+// match one. The lowest is above the width of most models: an embedding and its gradient are as large as the logits of that many tokens.
 const lengthStep, leastSteps, mostSteps = 4096, 3, 64
 
 // batches returns the tokens of a batch as the settings have it, samples times length, where no bound of the failing phase is known. Where
-// no setting has the number of samples, it returns those of small numbers.
+// no setting has the number of samples, it tries small ones.
 func batches(ctx *Context) []memory.Product {
 	samples := []string{
 		"micro_batch_size", "local_batch_size", "device_batch_size", "device_train_microbatch_size", "device_train_batch_size", "micro_train_batch_size_per_gpu", "micro_forward_batch_size_per_gpu",
@@ -148,8 +148,7 @@ func batches(ctx *Context) []memory.Product {
 			out = append(out, memory.Product{Tokens: n * lengthStep, Tried: true})
 		}
 		for _, l := range lengths {
-			for n := range int64(mostTried) {
-				n++
+			for n := int64(1); n <= mostTried; n++ {
 				out = append(out, memory.Product{Tokens: n * l.tokens, Samples: n, How: memory.Thousands(n) + " x " + l.how, Tried: true})
 			}
 		}

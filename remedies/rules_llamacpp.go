@@ -14,7 +14,7 @@ import (
 // computing. llama.cpp allocates the cache for the whole context at once, and without flash attention the scores of a step as well.
 func (q *paramQuery) contextThatFits(n int64) proposedValue {
 	const step, computes = 1024, 1 << 30
-	has, of, ok1 := q.freeForLayers()
+	has, of, ok1 := q.roomOnCard()
 	weights, ok2 := memory.Reading(q.run, q.incident, "ggml.weights")
 	takes, ok3 := weights.Fields.Int("used")
 	r := q.root
@@ -110,7 +110,7 @@ func layersThatFit(q *paramQuery) proposedValue {
 	if q.messageContains("gallocr") { // a compute buffer: its size says nothing about that of a layer
 		return proposedValue{}
 	}
-	free, of, ok := q.freeForLayers()
+	free, of, ok := q.roomOnCard()
 	if !ok {
 		return fewerLayers(q, layers)
 	}
@@ -142,8 +142,8 @@ func freeAtLoad(ctx *Context) (int64, bool) {
 	return n, ok && known
 }
 
-// freeForLayers returns what llama.cpp found free on the card, else the card's size, else the least size of cards of its name.
-func (q *paramQuery) freeForLayers() (n int64, of string, ok bool) {
+// roomOnCard returns what llama.cpp found free on the card, else the card's size, else the least size of cards of its name.
+func (q *paramQuery) roomOnCard() (n int64, of string, ok bool) {
 	if n, ok = freeAtLoad(q.Context); ok {
 		return n, "free", ok
 	}
