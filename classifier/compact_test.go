@@ -54,6 +54,9 @@ func TestWhatIsThinnedIsCollectedAlike(t *testing.T) {
 
 func TestAFloodIsThinned(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("the race detector makes it slow, and it has one goroutine")
+	}
 	const oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate %d.00 GiB. GPU 1 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
 	stack := "Traceback (most recent call last):\n" + strings.Repeat("  File \"/app/train.py\", line 7, in f\n    loss = g(x)\n", 20)
 	var b strings.Builder
@@ -71,6 +74,9 @@ func TestAFloodIsThinned(t *testing.T) {
 
 func TestOfTextsBeyondTheBoundLittleIsPassedOn(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("the race detector makes it slow, and it has one goroutine")
+	}
 	long := strings.Repeat("x", 4<<10)
 	trace := &traceback.Trace{Frames: make([]traceback.Frame, 100)}
 	for i := range trace.Frames {

@@ -13,6 +13,9 @@ import (
 // A flood of one message is counted up to a limit; what is not the same is still read behind it, and what is quoted does not count.
 func TestAFloodDoesNotDrownOtherEvents(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("the race detector makes it slow, and it has one goroutine")
+	}
 	const quoted = "RuntimeError: CUDA error: out of memory\n"
 	var b strings.Builder
 	b.WriteString(strings.Repeat("<|im_start|>user\n"+quoted+"<|im_end|>\n", 3*maxAlike) + quoted)

@@ -12,6 +12,9 @@ import (
 // TestAStormIsNotReadBackForEachEvent reads many events in lines that look like those of a block or a diff.
 func TestAStormIsNotReadBackForEachEvent(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("the race detector makes it slow, and it has one goroutine")
+	}
 	for _, line := range []string{
 		" Out of memory: Killed process 7 (python) total-vm:1kB, anon-rss:1kB, file-rss:4kB << x\n",
 		"+ RuntimeError: CUDA error: out of memory ``` <<EOF\n",

@@ -96,6 +96,9 @@ const twoKills = `[100.000001] eth0: link up
 // TestKernelReportsReadTheSameFromTwoPieces cuts two reports at every byte.
 func TestKernelReportsReadTheSameFromTwoPieces(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("the race detector makes it slow, and it has one goroutine")
+	}
 	want := seen(twoKills, 1<<20)
 	require.Len(t, slices.DeleteFunc(slices.Clone(want), func(o string) bool { return !strings.Contains(o, "kernel.report") }), 2, "%q", want)
 	for cut := 1; cut < len(twoKills); cut++ {
