@@ -38,7 +38,7 @@ var attacks = map[string][]string{
 	"loader_workers":         {"data-cache", "sample-buffer", "rollout-batch", "workers", "pinning", "writer-batch", "vm-memory", "host-limit", "ray-tasks", "host-node"},
 	"shm":                    {"shm-size", "object-store", "workers"},
 	"unknown":                {"micro-batch", "token-budget", "pieces", "smaller-model"},
-	"limit_too_small":        {"gpu-share", "temp-file", "host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off"},
+	"limit_too_small":        {"gpu-share", "temp-file", "sample-buffer", "host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off"},
 }
 
 // toHost lists the levers that move something to the host's memory.

@@ -122,6 +122,9 @@ func unsharded(ctx *Context, _ string) verdict {
 	if p := programOf(ctx.run); slices.Contains(alwaysShard, p.ID) {
 		return verdict{no, p.Name + " splits the model over all GPUs"}
 	}
+	if tp, pp := ctx.setup.TP.Or(1), ctx.setup.PP.Or(1); tp > 1 || pp > 1 {
+		return verdict{no, "each layer, or each run of layers, is on some of the GPUs only"}
+	}
 	if v := ctx.holds("zero0"); ok && n > 1 && v.truth == yes {
 		return v
 	}

@@ -118,7 +118,7 @@ func trainsAdapters(ctx *Context) bool {
 			return true
 		}
 	}
-	for _, k := range []string{"use_peft", "use_lora", "load_in_4bit", "load_in_8bit", "qlora"} {
+	for _, k := range []string{"use_peft", "use_lora", "load_in_4bit", "load_in_8bit", "qlora", "only_optimize_lora"} {
 		if _, t := ctx.settings.flag(k); t == yes {
 			return true
 		}

@@ -40,6 +40,12 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 	joined := with(gpuOOM("forward"), func(r *classifier.Root) {
 		r.Trace = frames("/x/transformers/trainer.py|evaluation_loop|all_preds.add(logits)", "/x/transformers/trainer_pt_utils.py|nested_concat|return torch_pad_and_concatenate(")
 	})
+	missing := gpuOOM("backward")
+	missing.Shortfall = gibs(.25)
+	withTrained := func(r *classifier.Run, n int64) *classifier.Run {
+		r.Model.Trained = &n
+		return r
+	}
 	engine := func(name string) *classifier.Run {
 		r := run("verl", "actor_rollout_ref.rollout.enforce_eager", "False")
 		r.Engine = name
@@ -103,9 +109,12 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"and one that does not":                      {run("llamafactory", "stage", "sft"), gpuOOM("backward"), "llamafactory.liger", ""},
 		"ZeRO's own copy of the weights has 32 bits": {as(run("llamafactory", "finetuning_type", "full"), "deepspeed", "", ""), gpuOOM("optimizer"), "llamafactory.bf16", "the backend is deepspeed"},
 
-		"outputs of an evaluation are kept at any length":         {run("hf_trainer", "max_seq_length", "512"), joined, "hf-trainer.length", "keeps the logits of all its batches"},
-		"and whatever the optimizer's states take":                {run("hf_trainer", "max_seq_length", "512"), joined, "hf-trainer.optim", "keeps the logits of all its batches"},
-		"states of adapters are small where a batch is too large": {run("unsloth", "load_in_4bit", "True", "lora_r", "16"), evaluated, "unsloth.optim", "only adapters are trained"},
+		"outputs of an evaluation are kept at any length":           {run("hf_trainer", "max_seq_length", "512"), joined, "hf-trainer.length", "keeps the logits of all its batches"},
+		"and whatever the optimizer's states take":                  {run("hf_trainer", "max_seq_length", "512"), joined, "hf-trainer.optim", "keeps the logits of all its batches"},
+		"DeepSpeed-Chat's switch trains adapters":                   {as(run("torch", "only_optimize_lora", "True"), "deepspeed", "", ""), missing, "deepspeed.offload-optimizer", "only adapters are trained"},
+		"states of few parameters are smaller than what is missing": {withTrained(run("hf_trainer"), 4_194_304), missing, "hf-trainer.optim", "take 32.0 MiB, less than was missing"},
+		"states of many parameters are not":                         {withTrained(run("hf_trainer"), 4_194_304_000), missing, "hf-trainer.optim", ""},
+		"states of adapters are small where a batch is too large":   {run("unsloth", "load_in_4bit", "True", "lora_r", "16"), evaluated, "unsloth.optim", "only adapters are trained"},
 
 		"attention of LLaMA-Factory's own":       {run("llamafactory", "use_unsloth", "False"), eager, "llamafactory.attention", ""},
 		"attention where unsloth brings its own": {run("llamafactory", "use_unsloth", "True"), eager, "llamafactory.attention", "use_unsloth is True"},

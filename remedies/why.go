@@ -68,6 +68,10 @@ func causeInput(ctx *Context) *cause.Input {
 			out.States += p.Low
 		}
 	}
+	if out.EngineFailed {
+		p, _ := ctx.setup.Budget(memory.PhaseInit).Part("engine_weights")
+		out.EngineWeights = p.Low
+	}
 	out.Build = ctx.holds("compiling").why
 	if n := ctx.run.Model.Trained; n != nil {
 		out.Trained = *n

@@ -37,6 +37,13 @@ func fairseqMarkers() []pattern.Pattern {
 			Match: []pattern.Sample{{Line: "epoch 001:    420 / 612 loss=11.208, ppl=1103.36, wps=9906.4, ups=0.41, num_updates=420, lr=5.25e-05", Want: parser.Fields{"step": "420"}}},
 		},
 		{
+			Name:     "mmf.step",
+			Literals: []string{", num_updates: "},
+			Expr:     `(?:^|: )progress: \d{1,9}/\d{1,9}, .{0,600}, num_updates: (?<step>\d{1,9}),`,
+			Marker:   "step", Common: true, Source: "MMF 0.3-1.0, utils/logger.py log_progress: fairseq's names in a format of its own",
+			Match: []pattern.Sample{{Line: "progress: 100/88000, train/total_loss: 4.1211, max mem: 9874.0, experiment: run, epoch: 1, num_updates: 100, iterations: 100, max_updates: 88000, lr: 0.00001", Want: parser.Fields{"step": "100"}}},
+		},
+		{
 			Name:     "fairseq.json_step",
 			Literals: []string{`"num_updates": "`},
 			Expr:     `^\{"epoch": .{0,600}"num_updates": "(?<step>\d{1,9})"`,

@@ -186,8 +186,9 @@ func nameBefore(s []byte) []byte {
 }
 
 // shownCalls are functions whose arguments configure a run, in scripts that a log shows: models, adapters, vLLM's and SGLang's engines,
-// data loaders, Lightning's trainer, and quantizers (AutoAWQ's, AutoGPTQ's and GPTQModel's model.quantize, LLM Compressor's oneshot).
-var shownCalls = set("from_pretrained get_peft_model LLM Engine DataLoader Trainer quantize oneshot")
+// data loaders, Lightning's trainer, Ultralytics' model.train, and quantizers (AutoAWQ's, AutoGPTQ's and GPTQModel's model.quantize, LLM
+// Compressor's oneshot).
+var shownCalls = set("from_pretrained get_peft_model LLM Engine DataLoader Trainer train quantize oneshot")
 
 // lastPart returns a name without the modules or objects before it.
 func lastPart(name []byte) string { return string(name[bytes.LastIndexByte(name, '.')+1:]) }

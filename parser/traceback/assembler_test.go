@@ -232,6 +232,11 @@ var samples = []struct {
 		[]string{"1-5 KeyError|3|main"},
 	},
 	{
+		"Monarch's header", " Traceback of where the remote call failed (most recent call last):\n" + oneFrame + "KeyError: 3",
+		"hfcF",
+		[]string{"1-4 KeyError|3|main"},
+	},
+	{
 		"Ray's header", "ray::W.step() (pid=2, ip=10.0.0.2)\n" + oneFrame + "KeyError: 3",
 		"hfcF",
 		[]string{"1-4 KeyError|3|main"},

@@ -79,6 +79,10 @@ func request(e memory.Explanation) func(*Input) {
 
 func trained(n int64) func(*Input) { return func(in *Input) { in.Trained = n } }
 
+func after(steps int) func(*Input) { return func(in *Input) { in.LastStep = &steps } }
+
+func unknownWorld(in *Input) { in.GPUs, in.Framework = 0, "torch" }
+
 // sharded is a run of FSDP.
 func sharded(in *Input) { in.Backend = "fsdp" }
 
@@ -210,6 +214,7 @@ func TestEachCauseIsProvedAndRefuted(t *testing.T) {
 		{"host_offload", failure("host", "optimizer", setting("param_offload", "True")), failure("host", "optimizer", setting("param_offload", "False"))},
 		{"host_load", failure("host", "init", stack("a.py from_pretrained")), failure("host", "training")},
 		{"loader_workers", failure("host", "training", setting("num_workers", "8")), failure("host", "training", setting("num_workers", "1"))},
+		{"loader_workers", failure("host", "training", setting("num_workers", "2"), unknownWorld, after(2000)), failure("host", "training", setting("num_workers", "2"), unknownWorld, after(3))},
 		{"shm", failure("shm", "data"), failure("host", "data")},
 		{"limit_too_small", failure("host", "training", func(in *Input) { in.LimitReached, in.HostLimit = true, bytes(100) }), failure("gpu", "training")},
 	} {

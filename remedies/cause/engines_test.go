@@ -19,6 +19,10 @@ func TestWhatAnEngineLacked(t *testing.T) {
 	free := func(gib float64) func(*Input) {
 		return func(in *Input) { in.Free, in.Requested, in.Shortfall = bytes(gib), nil, nil }
 	}
+	profiled := func(in *Input) {
+		in.Profiling, in.EngineFailed, in.Total, in.Allocated = true, true, bytes(23.69), bytes(23.04)
+	}
+	engineWeighs := func(gib float64) func(*Input) { return func(in *Input) { in.EngineWeights = *bytes(gib) } }
 	cached := func(in *Input) { in.CacheTaken, in.EngineFailed = true, true }
 	for _, c := range []struct {
 		name, id      string
@@ -31,6 +35,9 @@ func TestWhatAnEngineLacked(t *testing.T) {
 		{
 			"the run that measures activations", "engine_activation", failure("gpu", "init", lacks("model resources created during usage", executor), free(30)),
 			failure("gpu", "init", lacks("kv cache", executor), free(30)),
+		},
+		{
+			"weights that leave nothing for a step", "states_too_big", failure("gpu", "init", profiled, engineWeighs(23.9)), failure("gpu", "init", profiled, engineWeighs(15)),
 		},
 		{"the sampler's buffers", "engine_activation", failure("gpu", "init", lacks("sampler", executor)), failure("gpu", "init", lacks("model", executor))},
 		{"the decoder's buffers", "engine_activation", failure("gpu", "init", func(in *Input) { in.MakesDecoder, in.EngineFailed, in.BeforeCache = true, true, true }), failure("gpu", "init", func(in *Input) { in.EngineFailed = true })},

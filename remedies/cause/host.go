@@ -432,13 +432,18 @@ func driverHolds(in *Input) string {
 	return fmt.Sprintf("%s, which holds the rollout data, takes %s, more than any worker", in.Holders[0].Name, classifier.GiB(in.Holders[0].Bytes))
 }
 
-// ManyWorkers reports that data loaders run enough processes to matter.
+// ManyWorkers reports that data loaders run enough processes to matter, or have run for long: a forked worker gets its own copy of each
+// page of the dataset's Python objects that it touches, as it changes their reference counts (pytorch issue 13246).
 func ManyWorkers(in *Input) string {
 	n := in.number(workerKeys...)
-	if !in.host() || in.Phase == "init" || n < 2 || n*max(in.GPUs, 1) < 16 || in.largest().Bytes > 0 || HelpersHold(in) != "" {
+	long := in.LastStep != nil && *in.LastStep >= 50 && slices.Contains([]string{"torch", "hf_trainer", "lightning"}, in.Framework)
+	if !in.host() || in.Phase == "init" || in.Phase == "checkpoint" || n < 2 || n*max(in.GPUs, 1) < 16 && !long || in.largest().Bytes > 0 || HelpersHold(in) != "" {
 		return ""
 	}
-	return fmt.Sprintf("%d ranks with %d data loader workers each", max(in.GPUs, 1), n)
+	if in.GPUs < 1 {
+		return fmt.Sprintf("%d data loader workers for each rank", n)
+	}
+	return fmt.Sprintf("%d ranks with %d data loader workers each", in.GPUs, n)
 }
 
 // prefetches reports that data loader workers keep many batches ready.

@@ -102,6 +102,9 @@ func statesFigure(in *Input) (string, *int64) {
 	if why := modelsBeside(in); why != "" {
 		return why, in.Others
 	}
+	if why := engineWeightsFill(in); why != "" {
+		return why, &in.EngineWeights
+	}
 	if in.Draft {
 		return "the draft model does not fit beside the main model", nil
 	}
@@ -165,6 +168,14 @@ func statesExceedCard(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("the weights take %s in 16 bits; the card has %s", classifier.GiB(2*p), gib(in.Total))
+}
+
+// engineWeightsFill reports that an engine's weights leave nothing of the card for a step and a cache, however small those are.
+func engineWeightsFill(in *Input) string {
+	if !in.Profiling || in.Total == nil || in.Allocated == nil || in.EngineWeights < *in.Total*95/100 || *in.Allocated < *in.Total*95/100 {
+		return ""
+	}
+	return fmt.Sprintf("the weights take about %s of the GPU's %s: nothing is left for a step and a KV cache", classifier.GiB(min(in.EngineWeights, *in.Allocated)), gib(in.Total))
 }
 
 // offloads reports whether states may be in host memory.
