@@ -98,6 +98,7 @@ var exclusions = []exclusion{
 		return ctx.is("engine_loads")
 	})},
 	{levers: []string{"engine-length", "kv-dtype", "engine-chunk", "attention"}, why: weightsOnly},
+	{levers: []string{"kv-dtype"}, why: narrowCacheTooLarge},
 	{levers: []string{"dynamic-batch"}, why: allowsAsMany},
 	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},
 	{why: satisfiedOtherwise},

@@ -166,6 +166,10 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		{"fairseq's optimizer without a copy in 32 bits", "Namespace(arch='bart_large', fp16=True, memory_efficient_fp16=False, optimizer='adam', max_tokens=512)\nnum. model params: 406290432 (num. trained: 406290432)\n" +
 			stackOf(full("1.51 GiB", "10.92", "1.32 GiB", "8.65"), "/h/fairseq/trainer.py|train_step|self.optimizer.step()", "/h/fairseq/optim/adam.py|step|denom = exp_avg_sq.sqrt().add_(group[\"eps\"])"), "optimizer_first_step", "memory_efficient_fp16=True"},
 		{"a batch that a sampler cuts by tokens", "Namespace(batch_size=32, dynamic_batching=1, max_num_tokens=100000)\n" + stackOf(full("516.00 MiB", "79.15", "301.19 MiB", "76.91"), "/home/u/main.py|train|out = self.model(cur_batch)", "/home/u/models/transformer.py|_ff_block|x = self.linear2(self.dropout(self.activation(self.linear1(x))))"), "activations", "max_num_tokens=50000"},
+		{"a model that accelerate put on one card, in training", "$ python tune.py --per_device_train_batch_size 64 --fp16\ntrainable params: 2,097,152 || all params: 7,002,656,768 || trainable%: 0.03\n" + stackOf(full("11.70 GiB", "79.15", "9.87 GiB", "67.52"), "transformers/trainer.py|training_step|loss = self.compute_loss(model, inputs)", "accelerate/hooks.py|new_forward|output = old_forward(*args, **kwargs)",
+			"/c/modeling_baichuan.py|forward|loss = loss_fct(shift_logits, shift_labels)", "torch/nn/functional.py|cross_entropy|return torch._C._nn.cross_entropy_loss("), "logits", "--per_device_train_batch_size=32"},
+		{"the ZeRO stage that DeepSpeed says", "$ deepspeed --num_gpus 8 train.py --deepspeed scripts/zero1.json --per_device_train_batch_size 1 --gradient_checkpointing\ntrainable params: 7,660,149,248 || all params: 8,292,166,656 || trainable%: 92.4\n[2026-04-11 09:34:51,410] [INFO] [logging.py:128:log_dist] [Rank 0] Creating torch.bfloat16 ZeRO stage 1 optimizer\n" +
+			stackOf(full("130.00 MiB", "44.40", "62.31 MiB", "42.71"), "transformers/trainer.py|training_step|self.accelerator.backward(loss, **kwargs)", "deepspeed/runtime/engine.py|backward|self._do_optimizer_backward(loss, retain_graph)", "torch/autograd/graph.py|_engine_run_backward|return Variable._execution_engine.run_backward("), "states_too_big", "zero_optimization.stage=2"},
 		{"a killed loader worker, whose number is not in the log", stackOf("RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed.", "torch/utils/data/dataloader.py|_try_get_data|data = self._data_queue.get(timeout=timeout)", "torch/utils/data/_utils/signal_handling.py|handler|_error_if_any_worker_fails()") + kill, "loader_workers", "num_workers"},
 		{"the workers in a call of Ultralytics", "model.train(data=data, batch=128, epochs=30,\n            weight_decay=0.025, workers=8, device='0,1')\n" + stackOf("RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed.", "torch/utils/data/dataloader.py|_try_get_data|data = self._data_queue.get(timeout=timeout)", "torch/utils/data/_utils/signal_handling.py|handler|_error_if_any_worker_fails()") + kill, "loader_workers", "workers=2"},
 		{"another array", stackOf("MemoryError: Unable to allocate 315. GiB for an array with shape (10000, 100, 84480) and data type float32", "/home/u/ddpg.py|<module>|train()", "/home/u/rl/images/base.py|load|dtype=values.dtype)"), "limit_too_small", "np.memmap=np.memmap(\"array.bin\", dtype=\"float32\", mode=\"w+\", shape=shape)"},
@@ -258,4 +262,16 @@ func TestAReplayBufferThatHasASettingIsLoweredOnce(t *testing.T) {
 	log := "+ python /home/u/train.py --replay-size 2000000\n" + stackOf("MemoryError: Unable to allocate 52.6 GiB for an array with shape (2000000, 4, 84, 84) and data type uint8",
 		"/home/u/train.py|<module>|main()", "/home/u/rl/replay_buffer.py|__init__|self.obs = np.zeros(shape, dtype=np.uint8)")
 	assert.Equal(t, []string{"--replay-size=500000"}, changesOf(For(incidentOf(t, log))))
+}
+
+// TestACacheInEightBitsIsOfferedWhereItFits has llama.cpp fail to make an 8 GiB cache beside 4.07 GiB of weights.
+func TestACacheInEightBitsIsOfferedWhereItFits(t *testing.T) {
+	t.Parallel()
+	for card, offered := range map[string]bool{"8191": false, "12287": true} {
+		log := "0.00.001.040 I   Device 0: NVIDIA GeForce RTX 3070, compute capability 8.6, VMM: yes, VRAM: " + card + " MiB\n" +
+			"0.00.001.702 I srv  load_models: preset q: model = /m/q-7b.gguf, n-gpu-layers = 99, ctx-size = 65536\n[51002] 0.00.930.414 I load_tensors:        CUDA0 model buffer size =  4168.09 MiB\n[51002] 0.01.046.904 I llama_context: n_ctx         = 65536\n" +
+			"[51002] 0.01.047.215 E ggml_backend_cuda_buffer_type_alloc_buffer: allocating 8192.00 MiB on device 0: cudaMalloc failed: out of memory\n[51002] 0.01.048.446 E llama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache\n"
+		all := strings.Join(changesOf(For(incidentOf(t, log))), " ")
+		assert.Equal(t, offered, strings.Contains(all, "--cache-type-k=q8_0"), "%s MiB: %s", card, all)
+	}
 }

@@ -13,24 +13,49 @@ import (
 // contextThatFits returns the context whose cache fits into the memory llama.cpp found free, minus the weights and a GiB for
 // computing. llama.cpp allocates the cache for the whole context at once, and without flash attention the scores of a step as well.
 func (q *paramQuery) contextThatFits(n int64) proposedValue {
-	const step, computes = 1024, 1 << 30
-	has, of, ok1 := q.roomOnCard()
-	weights, ok2 := memory.Reading(q.run, q.incident, "ggml.weights")
-	takes, ok3 := weights.Fields.Int("used")
+	const step = 1024
+	has, of, ok1 := roomOnCard(q.Context)
+	takes, ok2 := loadedWeights(q.Context)
 	r := q.root
-	if !ok1 || !ok2 || !ok3 || r.Requested == nil || *r.Requested <= 0 || r.Fields["method"] != "kv cache" || n > mostTokens || has > 1<<50 {
+	if !ok1 || !ok2 || r.Requested == nil || *r.Requested <= 0 || r.Fields["method"] != "kv cache" || n > mostTokens || has > 1<<50 {
 		return proposedValue{}
 	}
 	each, beside := float64(*r.Requested)/float64(n), ""
 	if scores := scoresPerToken(q.Context); scores > 0 {
 		each, beside = each+float64(scores), fmt.Sprintf(" and of the attention scores, which flash attention would not build, %s", classifier.GiB(scores*n))
 	}
-	to := int64(float64(has-takes-computes)/each) / step * step
+	to := int64(float64(has-takes-forComputing)/each) / step * step
 	if to < 2*step || to >= n {
 		return proposedValue{}
 	}
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s, less %s of weights and 1 GiB for what is computed, of %s for %s tokens%s",
 		classifier.GiB(has), of, classifier.GiB(takes), classifier.GiB(*r.Requested), memory.Thousands(n), beside)}
+}
+
+// forComputing is what llama.cpp's compute buffers may take beside weights and cache.
+const forComputing = 1 << 30
+
+// loadedWeights returns what llama.cpp's weights take of the failed card.
+func loadedWeights(ctx *Context) (int64, bool) {
+	g, ok := memory.Reading(ctx.run, ctx.incident, "ggml.weights")
+	n, known := g.Fields.Int("used")
+	return n, ok && known
+}
+
+// narrowCacheTooLarge says that the failed KV cache does not fit in 8 bits either. Each change narrows the keys or the values, a half of
+// it: 32 elements take 34 bytes in q8_0 and 64 in f16 (ggml-common.h).
+func narrowCacheTooLarge(q *question) string {
+	has, _, ok1 := roomOnCard(q.Context)
+	takes, ok2 := loadedWeights(q.Context)
+	r := q.root
+	if !ok1 || !ok2 || r.Requested == nil || r.Fields["method"] != "kv cache" || has > 1<<50 || q.is("set:cache_type_k") {
+		return ""
+	}
+	needs, left := *r.Requested-*r.Requested/128*30*int64(min(len(q.changes), 2)), has-takes-forComputing
+	if needs <= left {
+		return ""
+	}
+	return fmt.Sprintf("in 8 bits the cache takes %s, and about %s is left for it", classifier.GiB(needs), classifier.GiB(max(left, 0)))
 }
 
 // scoresPerToken returns what llama.cpp's compute buffer takes for each token of the context where flash attention is off: a float32 for
@@ -110,7 +135,7 @@ func layersThatFit(q *paramQuery) proposedValue {
 	if q.messageContains("gallocr") { // a compute buffer: its size says nothing about that of a layer
 		return proposedValue{}
 	}
-	free, of, ok := q.roomOnCard()
+	free, of, ok := roomOnCard(q.Context)
 	if !ok {
 		return fewerLayers(q, layers)
 	}
@@ -143,15 +168,15 @@ func freeAtLoad(ctx *Context) (int64, bool) {
 }
 
 // roomOnCard returns what llama.cpp found free on the card, else the card's size, else the least size of cards of its name.
-func (q *paramQuery) roomOnCard() (n int64, of string, ok bool) {
-	if n, ok = freeAtLoad(q.Context); ok {
+func roomOnCard(ctx *Context) (n int64, of string, ok bool) {
+	if n, ok = freeAtLoad(ctx); ok {
 		return n, "free", ok
 	}
-	if g, found := memory.Reading(q.run, q.incident, "ggml.card"); found {
+	if g, found := memory.Reading(ctx.run, ctx.incident, "ggml.card"); found {
 		n, ok = g.Fields.Int("total")
 		return n, "of the card", ok
 	}
-	size, name, ok := memory.CardSize(q.run, q.incident)
+	size, name, ok := memory.CardSize(ctx.run, ctx.incident)
 	return size.Low, "of an " + name, ok
 }
 

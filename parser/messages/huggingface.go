@@ -11,10 +11,11 @@ func huggingFaceMarkers() []pattern.Pattern {
 	const src = "transformers 4.x-5.x, trainer.py, modeling_utils.py; datasets, arrow_dataset.py"
 	stage := markers{kind: "phase", source: src}
 	return []pattern.Pattern{
-		stage.line("trainer.load_weights", point("init", "weights"), `Loading (?:(?:safetensors |pt )?checkpoint shards|pipeline components\.\.\.):\s{1,4}\d{1,2}%`,
-			[]string{"checkpoint shards: ", "Loading pipeline components...: "},
+		stage.line("trainer.load_weights", point("init", "weights"), `Loading (?:(?:safetensors |pt )?checkpoint shards|pipeline components\.\.\.|weights):\s{1,4}\d{1,2}%(?:\|| Completed)`,
+			[]string{"checkpoint shards: ", "Loading pipeline components...: ", "Loading weights: "},
 			"Loading checkpoint shards:   0%|          | 0/17 [00:00<00:51,  2.90s/it]", "Loading safetensors checkpoint shards:   0% Completed | 0/4 [00:00<00:04,  1.18it/s]",
-			"Loading pipeline components...:  57%|#####7    | 4/7 [00:30<00:20,  6.81s/it]", "Loading checkpoint shards:  43%|####3     | 13/30 [02:08<02:40,  9.1s/it]"),
+			"Loading pipeline components...:  57%|#####7    | 4/7 [00:30<00:20,  6.81s/it]", "Loading checkpoint shards:  43%|####3     | 13/30 [02:08<02:40,  9.1s/it]",
+			"Loading weights:  38%|###7      | 74/197 [00:02<00:04, 27.1it/s, Materializing param=model.norm.weight]"),
 		{
 			Name:     "trainer.dataset_processes",
 			Literals: []string{" (num_proc="},

@@ -22,6 +22,8 @@ var sentences = []struct {
 	{string(recomputes), lazyre.New(`Applied ([a-z_]{1,20}) activation checkpointing to the model`), []string{"activation_checkpoint.mode"}},
 	// prime-rl (src/prime_rl/trainer/model.py)
 	{"activation checkpointing (", lazyre.New(`Applied activation checkpointing \(freq=([0-9]{1,4})\b`), []string{"trainer.model.ac.freq"}},
+	// DeepSpeed (runtime/engine.py)
+	{string(zeroStage), lazyre.New(`Creating (?:torch\.\w{1,16}|fp16|bf16) ZeRO stage ([123]) optimizer`), []string{"zero_optimization_stage"}},
 	// fairseq (fairseq_cli/train.py)
 	{"max tokens per ", lazyre.New(`max tokens per (?:GPU|device) = (\w{1,20}) and (?:max sentences|batch size) per (?:GPU|device) = (\w{1,20})`), []string{"max_tokens", "max_sentences"}},
 }

@@ -20,7 +20,7 @@ func Worth(text []byte) bool {
 	if bytes.IndexByte(text, '=') >= 0 {
 		return true
 	}
-	if bytes.Contains(text, batchSize) || bytes.Contains(text, recomputes) {
+	if bytes.Contains(text, batchSize) || bytes.Contains(text, recomputes) || bytes.Contains(text, zeroStage) {
 		return true
 	}
 	if text[0] == '#' || text[0] == '$' || sectionShape(text) || bytes.HasPrefix(bytes.TrimLeft(text, " "), directive) {
@@ -38,6 +38,7 @@ func Worth(text []byte) bool {
 var (
 	batchSize  = []byte("batch size ")
 	recomputes = []byte("activation checkpointing to ")
+	zeroStage  = []byte(" ZeRO stage ")
 	dots       = []byte("....")
 	dashes     = []byte("--")
 	bar        = []byte(" | ")

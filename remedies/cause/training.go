@@ -99,7 +99,9 @@ var training = []hypothesis{
 			})},
 			{sign, adapterSlots},
 			{proof, both(when("the stack ends where the key-value cache is created", func(in *Input) bool { return in.OwnCache }), (*Input).gpu)},
-			{sign, both(offloadedPart, (*Input).gpu)},
+			{sign, both(offloadedPart, func(in *Input) bool { // accelerate also hooks a model that is all on one card, to train it
+				return in.gpu() && (in.Infers || in.Phase == "init" || in.passes(4, "hooks.py pre_forward"))
+			})},
 			{sign, deepSpeedCopies},
 			{sign, pipelineFills},
 			{proof, both(mergesAdapters, (*Input).gpu)},
