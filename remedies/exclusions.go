@@ -99,6 +99,9 @@ var exclusions = []exclusion{
 	})},
 	{levers: []string{"engine-length", "kv-dtype", "engine-chunk", "attention"}, why: weightsOnly},
 	{levers: []string{"kv-dtype"}, why: narrowCacheTooLarge},
+	{levers: []string{"engine-length", "engine-chunk", "engine-seqs", "kv-dtype", "graphs", "eager", "share-up", "share-down"}, why: func(q *question) string {
+		return cause.EngineWeightsFill(q.input())
+	}},
 	{levers: []string{"dynamic-batch"}, why: allowsAsMany},
 	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},
 	{why: satisfiedOtherwise},

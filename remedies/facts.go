@@ -365,6 +365,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"windows":         {"Windows", "not Windows", windows},
 		"killed":          {"a process was killed", "no process was killed", processKilled},
 		"eager": {"the engine runs without CUDA graphs", "the engine is not known to run without CUDA graphs", func(ctx *Context, _ string) verdict {
+			if v := ctx.holds("enforce_eager=True"); v.truth == yes { // under any program's name for its engine
+				return v
+			}
 			return read(ctx, "vllm.eager", "the engine's log says that it runs without CUDA graphs")
 		}},
 		"unified_memory": {"the program may use host memory for what the card does not hold", "the program works on the card alone", func(ctx *Context, _ string) verdict {

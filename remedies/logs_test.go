@@ -275,3 +275,15 @@ func TestACacheInEightBitsIsOfferedWhereItFits(t *testing.T) {
 		assert.Equal(t, offered, strings.Contains(all, "--cache-type-k=q8_0"), "%s MiB: %s", card, all)
 	}
 }
+
+// TestNoShorterContextIsOfferedWhereWeightsFillTheCard has vLLM measure a step beside weights that leave half a GiB.
+func TestNoShorterContextIsOfferedWhereWeightsFillTheCard(t *testing.T) {
+	t.Parallel()
+	log := "api_server.py:727] args: Namespace(model='TheBloke/Mixtral-8x7B-Instruct-v0.1-AWQ', max_model_len=4096, tensor_parallel_size=1, gpu_memory_utilization=0.9, quantization='awq', enforce_eager=False)\n" +
+		stackOf("torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 384.00 MiB. GPU 0 has a total capacty of 23.69 GiB of which 214.56 MiB is free. Of the allocated memory 23.04 GiB is allocated by PyTorch, and 12.05 MiB is reserved by PyTorch but unallocated.",
+			"/workspace/vllm/engine/llm_engine.py|_init_cache|num_blocks = self._run_workers(", "/workspace/vllm/worker/worker.py|profile_num_available_blocks|self.model_runner.profile_run()", "/workspace/vllm/model_executor/layers/linear.py|forward|output_parallel = self.linear_method.apply_weights(")
+	a := answerTo(t, log)
+	require.NotNil(t, a.Cause)
+	assert.Equal(t, "states_too_big", a.Cause.ID)
+	assert.Equal(t, []string{"--tensor-parallel-size"}, changesOf(a))
+}

@@ -100,8 +100,9 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"all GPUs are in other degrees": {titan(2, "parallelism.data_parallel_shard_degree", "1", "parallelism.tensor_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.shard", "leave no more of 2 GPUs"},
 		"GPUs are left to shard over":   {titan(16, "parallelism.data_parallel_shard_degree", "1", "parallelism.data_parallel_replicate_degree", "8", "parallelism.tensor_parallel_degree", "2"), gpuOOM("backward"), "torchtitan.shard", ""},
 
-		"vLLM's graphs by size, under verl": {engine("vllm"), gpuOOM("rollout"), "verl.rollout.capture-sizes", ""},
-		"SGLang's":                          {engine("sglang"), gpuOOM("rollout"), "verl.rollout.capture-sizes", "the engine is sglang"},
+		"vLLM's graphs by size, under verl":      {engine("vllm"), gpuOOM("rollout"), "verl.rollout.capture-sizes", ""},
+		"graphs that are off under another name": {run("verl", "explorer.rollout_model.enforce_eager", "true"), gpuOOM("rollout"), "verl.rollout.enforce-eager", "enforce_eager is true"},
+		"SGLang's":                               {engine("sglang"), gpuOOM("rollout"), "verl.rollout.capture-sizes", "the engine is sglang"},
 
 		"OpenRLHF takes log-probabilities of whole logits": {run("openrlhf", "zero_stage", "3"), float, "openrlhf.liger", "the request came from the logits"},
 

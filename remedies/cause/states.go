@@ -102,7 +102,7 @@ func statesFigure(in *Input) (string, *int64) {
 	if why := modelsBeside(in); why != "" {
 		return why, in.Others
 	}
-	if why := engineWeightsFill(in); why != "" {
+	if why := EngineWeightsFill(in); why != "" {
 		return why, &in.EngineWeights
 	}
 	if in.Draft {
@@ -170,8 +170,8 @@ func statesExceedCard(in *Input) string {
 	return fmt.Sprintf("the weights take %s in 16 bits; the card has %s", classifier.GiB(2*p), gib(in.Total))
 }
 
-// engineWeightsFill reports that an engine's weights leave nothing of the card for a step and a cache, however small those are.
-func engineWeightsFill(in *Input) string {
+// EngineWeightsFill reports that an engine's weights leave nothing of the card for a step and a cache, however small those are.
+func EngineWeightsFill(in *Input) string {
 	if !in.Profiling || in.Total == nil || in.Allocated == nil || in.EngineWeights < *in.Total*95/100 || *in.Allocated < *in.Total*95/100 {
 		return ""
 	}

@@ -89,7 +89,7 @@ var training = []hypothesis{
 			{sign + 2*hint, statesMost},
 			{2 * proof, both(modelsBeside, (*Input).gpu)},
 			{4 * proof, wholeBeside},
-			{2 * proof, engineWeightsFill},
+			{2 * proof, EngineWeightsFill},
 			{3 * proof, DispatchedFills},
 			{sign, both(when("it failed while the model was built or loaded", (*Input).loading), (*Input).gpu)},
 			{proof, saw("the buffer for the weights did not fit", "ggml.load", "ggml.load_backend")},
