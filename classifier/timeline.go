@@ -118,8 +118,9 @@ func (f *file) writerOf(h *envelope.Header) Writer {
 	return Writer{Rank: id.Rank, Host: id.Host, Process: h.Process}
 }
 
-// measures are the fields of a reading that are followed, the most informative first.
-var measures = []string{"allocated", "used", "reserved", "max_allocated"}
+// measures are the fields of a reading that are followed, in the order of [Trend.with]: what all processes use of a card says more than what
+// one has allocated.
+var measures = []string{"used", "allocated", "reserved", "max_allocated"}
 
 // measure returns the field of a reading that is followed, and its value.
 func measure(g *parser.Gauge) (field string, n int64) {
@@ -187,8 +188,8 @@ func (f *file) series() []Series {
 	var out []Series
 	for _, key := range slices.Sorted(maps.Keys(f.Trends)) {
 		t := f.Trends[key]
-		g, ok := f.Gauges[key]
-		if !ok { // the gauge's key is followed by a label of the moment
+		g, unlabelled := f.Gauges[key]
+		if !unlabelled { // the gauge's key is followed by a label of the moment
 			g = f.Gauges[key[:strings.LastIndexByte(key, 0)]]
 		}
 		field, n := measure(&g)
@@ -196,7 +197,7 @@ func (f *file) series() []Series {
 			continue
 		}
 		s := Series{Name: g.Name, Field: field, Resource: courses[g.Name], Source: f.Name, Writer: f.writerOf(&g.Header), Device: -1, Points: slices.Clone(t.Points), Grows: t.grows()}
-		if s.Points[len(s.Points)-1].Line != g.At.Line {
+		if unlabelled && s.Points[len(s.Points)-1].Line != g.At.Line { // else it may be of another moment
 			s.Points = append(s.Points, Point{Line: g.At.Line, Time: stampOf(&g.Header), Step: f.LastStep, Bytes: n})
 		}
 		for name, to := range map[string]*int{"rank": &s.Rank, "device": &s.Device} {

@@ -133,3 +133,23 @@ func TestReadingsHaveTheStepOfTheirLine(t *testing.T) {
 	}
 	assert.Empty(t, runOf(t, strings.Repeat("Loading model weights took 15.27 GiB\n", 5)).Series, "sizes of the start have no course")
 }
+
+// TestAReadingOfAMomentIsFollowedByWhatTheCardHolds has slime print two moments of each step. What the trainer allocated stays the same,
+// and what all processes use grows.
+func TestAReadingOfAMomentIsFollowedByWhatTheCardHolds(t *testing.T) {
+	t.Parallel()
+	const line = "(MegatronTrainRayActor pid=55120) [2025-12-20 09:19:31] memory_utils.py:42 - [Rank 0] Memory-Usage %s: {'gpu': '0', 'total_GB': 191.98, 'free_GB': %d.0, 'used_GB': %d.0, 'allocated_GB': 0.04, 'reserved_GB': 0.10}\n"
+	var b strings.Builder
+	for i := range 6 {
+		fmt.Fprintf(&b, line, "after offload model", 180-5*i, 10+5*i)
+		fmt.Fprintf(&b, line, "after wake_up model", 150-5*i, 40+5*i)
+	}
+	series := runOf(t, b.String()).Series
+	require.Len(t, series, 2)
+	for _, s := range series {
+		assert.Equal(t, "used", s.Field)
+		assert.True(t, s.Grows)
+		assert.Len(t, s.Points, 6)
+		assert.EqualValues(t, 25<<30, s.Points[5].Bytes-s.Points[0].Bytes)
+	}
+}
