@@ -424,11 +424,16 @@ func (w *flagParser) object(r *Reader, value string) {
 // emit reports a setting unless it contains a variable that the shell has not expanded.
 func (w *flagParser) emit(r *Reader, key, value, form string) {
 	value = strings.Trim(value, `'"`)
-	if value == "" || strings.Contains(value, "$") {
+	if value == "" || strings.Contains(value, "$") || value == placeholder(key) {
 		return
 	}
 	w.reported = true
 	r.emit(key, value, w.flagLine, form)
+}
+
+// placeholder is what argparse's help has in place of a flag's value: `--replay_size REPLAY_SIZE`.
+func placeholder(flag string) string {
+	return strings.ToUpper(strings.ReplaceAll(strings.TrimLeft(flag, "-"), "-", "_"))
 }
 
 // shellWords splits a command line as a shell does, up to a pipe, a redirection or the next command. whole is false

@@ -44,6 +44,11 @@ func check(t *testing.T, forms []form) {
 func TestForms(t *testing.T) {
 	check(t, []form{
 		{
+			name: "argparse's help has names for values",
+			log:  "$ python src/main.py --help | grep -A1 -E \"screen_width|replay_size\"\n  --screen_width SCREEN_WIDTH\n                        Screen width after resize. (default: 84)\n",
+			want: []string{"command --help=True"},
+		},
+		{
 			name: "a container's arguments are flags",
 			log:  "      resources:\n        limits:\n          memory: 64Gi\n        args:\n        - --nproc_per_node=4\n        - train.py\n        - --num_workers=16",
 			want: []string{"yaml resources.limits.memory=64Gi", "command --nproc_per_node=4", "command --num_workers=16", "yaml resources.args=[--nproc_per_node=4, train.py, --num_workers=16]"},
