@@ -299,6 +299,10 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if a.assumed { // what is there now is not known, nor what a change frees
 		o.Fits, o.FitsWorstCase, o.FreesBytes, o.MarginBytes = nil, nil, nil, nil
 	}
+	o.class = classOf(ctx, a, &o.Proposal, o.lever)
+	if copiesMayFail(ctx, &o.Proposal, &result) { // it is ranked by the request, and not said to fit
+		o.Fits, o.FitsWorstCase, o.WorstCase = nil, nil, ""
+	}
 	o.Costs = costsOf(ctx, o.lever, costs, a.Changes, &result)
 	if result.onNode > rounding { // the costs have the figure
 		o.Needs = slices.DeleteFunc(o.Needs, func(s string) bool { return strings.HasPrefix(s, "Host memory grows") })
@@ -307,7 +311,6 @@ func optionOf(ctx *Context, a *assessment) (option, bool) {
 	if o.Text = textOf(ctx, &o.Proposal, &result); o.Text == "" && e.why != "" {
 		o.Text = sentence(e.why)
 	}
-	o.class = classOf(ctx, a, &o.Proposal, o.lever)
 	if o.lever == "offload-off" && !ctx.setup.CardBytes.Known && result.onCard > usualCard/2 && slices.ContainsFunc(a.Changes, func(c Change) bool { return strings.Contains(c.Key, "optim") }) {
 		o.class = max(o.class, withoutValue) // the states are the most that a card may be given back
 	}

@@ -65,6 +65,12 @@ func (o *option) weigh(ctx *Context, result *outcome, e effect) {
 	}
 }
 
+// copiesMayFail reports whether logits fit after a change, but not with the copies that the loss makes of them.
+func copiesMayFail(ctx *Context, p *Proposal, o *outcome) bool {
+	m := p.MarginBytes
+	return m != nil && *m >= 0 && o.asks != nil && !o.never && len(ctx.request) > 0 && ctx.request[0].What == "logits" && *m < ctx.copiesAfter()**o.asks
+}
+
 // nextLayer returns the size of a tensor like the failed one that the next layer keeps beside it, 0 if none is known to: the forward pass of
 // a training step keeps each layer's tensors where nothing recomputes them.
 func nextLayer(ctx *Context) int64 {
@@ -107,8 +113,12 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		default:
 			s += "; at full length " + strings.TrimSuffix(classifier.GiB(*o.worst), " GiB") + map[bool]string{true: ", still fits", false: ", which does not fit"}[*w]
 		}
-		if m := p.MarginBytes; m != nil && *m >= 0 && *m < ctx.copiesAfter()**o.asks && len(ctx.request) > 0 && ctx.request[0].What == "logits" && goesLower(p.Changes) {
+		switch {
+		case !copiesMayFail(ctx, p, o):
+		case goesLower(p.Changes):
 			s += ". If another copy of the logits then fails, go lower"
+		default:
+			s += ". The loss may then need another copy of the logits, which may not fit"
 		}
 		return s + "."
 	case ctx.resource == "host" && p.FreesBytes != nil && o.onCard > rounding:
