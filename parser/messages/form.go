@@ -8,8 +8,11 @@ const statusName = `(?:(?>[A-Z]{2,12})_(?:(?:RESULT_)?ERROR_OUT_OF_(?:DEVICE_|HO
 // statusWords are in each of them.
 var statusWords = []string{"ERROR_OUT_OF_", "MemoryAllocation", "ErrorOutOfMemory", "ALLOC_FAILED", "ALLOCATION_FAILED", "memory_error"}
 
+// foundIn is the place that grep puts before a line.
+const foundIn = `(?:[\w./+-]{1,200}\.\w{1,6}[:-](?:\d{1,6}[:-])?)`
+
 // inSource is what may stand before a line of source: where grep found it, the sign of a diff, the number of a listing.
-const inSource = `^(?:[\w./+-]{1,200}\.\w{1,6}[:-](?:\d{1,6}[:-])?)?[+-]{0,2}(?>(?:-{1,8}>|[│❱>]|\s){0,60})(?:\d{1,6}(?: ?[:|])?[\s│]{1,40})?`
+const inSource = `^` + foundIn + `?[+-]{0,2}(?>(?:-{1,8}>|[│❱>]|\s){0,60})(?:\d{1,6}(?: ?[:|])?[\s│]{1,40})?`
 
 // formVetoes are the forms of text that is quoted, whatever it says: no program prints a failure of its own so. They have no
 // literals, for any event's message may be quoted.
@@ -74,9 +77,9 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.code",
 			Requires: []string{"raise ", "except", "if ", "if(", "then", "while ", "with ", "case ", "assert", "EXPECT", "ASSERT", "REQUIRE", "CHECK", `and "`, `or "`, "and '", "or '", `",`, `: "`, "throw", "catch", "INSERT INTO ", "insert into ", "local ", "console.", "def ", "expect(", "let(:", ").", "return", "#define ", "echo ", "grep ", "rg ", "sed ", "awk ", "let ", "const ", "var ", "static ", "pub ", "auto ", "char ", "tring ", "print", "puts(", "rror(", "anic(", "atal(", "ail(", "arn(", `("`, "('", `="`, "='", `= "`, "= '", "= r", "= f", "= b", "= u"},
-			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|expect\(|let\(:|\(.{1,80}\)\.\w{1,40}\(["']|(?:and|or) (?:not )?["'].{1,200}["'] (?:not )?in \w|assert (?:not )?\w[\w.]{0,60}[(\[]|(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\w{1,30})?\(|[A-Z]\w{0,40}:\s{1,40}"[^"]{0,400}",\s*$|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new )?(?:\w[\w:.]{1,80})?\(|(?:INSERT INTO|insert into) \w|local \w{1,40} = ["']|console\.\w{1,20}\(|\S.{1,200}\{ ?(?:return|throw|panic|raise)\b.{1,300}\}\s*$|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
+			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|expect\(|let\(:|\(.{1,80}\)\.\w{1,40}\(["']|(?:and|or) (?:not )?["'].{1,200}["'] (?:not )?in \w|assert (?:not )?\w[\w.]{0,60}[(\[]|assert (?:not )?[\w.]{1,60} (?:[<>]=?|[=!]=|is|in|not in) [^"']{1,80}, ?[rfbu]?["'].{1,400}["']\s*$|(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\w{1,30})?\(|[A-Z]\w{0,40}:\s{1,40}"[^"]{0,400}",\s*$|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new )?(?:\w[\w:.]{1,80})?\(|(?:INSERT INTO|insert into) \w|local \w{1,40} = ["']|console\.\w{1,20}\(|\S.{1,200}\{ ?(?:return|throw|panic|raise)\b.{1,300}\}\s*$|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
 				`|\#define |(?:echo|grep|rg|sed|awk) +(?:-\w|["'])|(?:let|const|var|static|pub|auto|char|string|String)\b.{1,200}=|[A-Z][A-Z0-9_]{2,40} ?= ?[rfbu]{0,2}["']|(?:f?printf|print|puts|error|panic|fatal|fail|warn)\(["'])` +
-				`|` + inSource + `(?!(?:\w{1,40} ?= ?)?torch\.(?:cuda\.)?OutOfMemoryError\(["']CUDA out of memory\. Tried to allocate \d+\.\d\d .{0,800}\)\s*$)(?:[\w.*, ]{1,60} :?= )?(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\((?:.{0,20}["'(]|[^()"']{1,40}")|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)|^[+-]?\t{1,4}\w{1,60}\s*:?= ".{0,400}"\s*$|` + inSource + `\{"[^"]{1,400}", .{1,200}\},\s*$|` + inSource + `[A-Z][A-Z0-9_]{3,60}\(.{1,400}\s\\\s*$|` + inSource + `[a-z]\w{0,60}\("[^"]{1,400}"\s*$`,
+				`|` + inSource + `(?!(?:\w{1,40} ?= ?)?torch\.(?:cuda\.)?OutOfMemoryError\(["']CUDA out of memory\. Tried to allocate \d+\.\d\d .{0,800}\)\s*$)(?:[\w.*, ]{1,60} :?= )?(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\((?:.{0,20}["'(]|[^()"']{1,40}")|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)|^[+-]?\t{1,4}\w{1,60}\s*:?= ".{0,400}"\s*$|` + inSource + `\{"[^"]{1,400}", .{1,200}\},\s*$|` + inSource + `[A-Z][A-Z0-9_]{3,60}\(.{1,400}\s\\\s*$|` + inSource + `[a-z]\w{0,60}\("[^"]{1,400}"(?:\s*$|(?:, ?[^()]{1,200})?\);\s*$)`,
 			Veto: true, Source: "statements of Python, C, C++, Go, Rust, JavaScript, shell: their keywords, calls and ends",
 			Match: lines(
 				`    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")`,
@@ -101,12 +104,17 @@ func formVetoes() []pattern.Pattern {
 				`local s = "CUDA error: out of memory"`,
 				"INSERT INTO logs VALUES (1, 'RuntimeError: CUDA error: out of memory');",
 				`  MAP_ERROR("CUDA_ERROR_OUT_OF_MEMORY",                              \`,
+				`    subst("CUBLAS_STATUS_ALLOC_FAILED", "rocblas_status_not_implemented", "numeric_literal");`,
+				`        assert free_mem > 0, 'No enough gpu memory for state cache. Please reduce max_batch_size.'`,
 			),
 			NoMatch: []string{
 				"print worker: RuntimeError: CUDA error: out of memory",
 				"if rank 0 dies: RuntimeError: CUDA error: out of memory",
 				"raise in worker 3: torch.OutOfMemoryError",
 				"return code 1, RuntimeError: CUDA error: out of memory",
+				"assert failed on rank 3, last error 'CUDA error: out of memory'",
+				`assert failed: free_mem > 0, "CUDA error: out of memory" on rank 3`,
+				`check("RuntimeError: CUDA error: out of memory") failed on rank 3;`,
 				`level=error msg="RuntimeError: CUDA error: out of memory"`,
 				"torch.OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.')",
 				"exception = torch.OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB.')",
@@ -173,16 +181,17 @@ func formVetoes() []pattern.Pattern {
 			Name:     "veto.status_line",
 			Requires: statusWords,
 			Expr: `^(?:` + inSource + `(?:(?:\w{1,60}(?:\.|::)){0,6}(?:[rfbu]?["'])?` + statusName + `["']?\s*(?:=(?!=)|:\s*$|,|\}|;)|\d{1,4}: ?[rfbu]?["']` + statusName + `|[{(] ?["']` + statusName + `["'],|\{ ?` + statusName + `|(?:const|static|pub|extern|cdef|int|enum) .{0,80}\b` + statusName + `(?:\s*$| ?[=,:]|;)|[A-Z]\w{1,40} (?:\w{1,60} ?= ?(?:\w{1,60}(?:\.|::)){0,3})?` + statusName + `(?: ?[=,]|;)|\|.{0,60}` + statusName + ` ?=>)` +
-				`|\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `\s*$|[+-]?\s{0,40}\*\s{1,8}` + statusName + `(?:\s*$|,)|\s{0,40}[A-Z]{4,12} :: ` + statusName + `)`,
+				`|(?:` + foundIn + `(?! \S))?\s{0,40}[+-]?\s{0,40}(?!(?:cuda_?)?(?:err|error|status|code|rc|ret|result|res)\b)\w{1,60} ?= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `\s*$|[+-]?\s{0,40}\*\s{1,8}` + statusName + `(?:\s*$|,)|\s{0,40}[A-Z]{4,12} :: ` + statusName + `)`,
 			Veto: true, Source: "tables and declarations of a status",
 			Match: lines(
 				"    CUFFT_ALLOC_FAILED = 2,", `        ffi::cublasStatus_t::CUBLAS_STATUS_ALLOC_FAILED => panic!("alloc failed"),`,
 				"    2: b'HIPSPARSE_STATUS_ALLOC_FAILED',", `             ("hipErrorMemoryAllocation", CONV_TYPE, API_DRIVER),`,
 				"  oom_code = binding.CUresult.CUDA_ERROR_OUT_OF_MEMORY", "  RMM_ERROR_OUT_OF_MEMORY,    //< no more memory", "        b'HIPSPARSE_STATUS_ALLOC_FAILED',",
 				"     * ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY", "         ENUMERATOR :: CUBLAS_STATUS_ALLOC_FAILED     = 3",
+				"cuda/api/runtime.pyx:93:errorMemoryAllocation = cudaErrorMemoryAllocation",
 			),
 			NoMatch: []string{
-				"error = driver.CUDA_ERROR_OUT_OF_MEMORY", "* rank 3: hipErrorOutOfMemory",
+				"error = driver.CUDA_ERROR_OUT_OF_MEMORY", "* rank 3: hipErrorOutOfMemory", "train.py:93: allocation = CUDA_ERROR_OUT_OF_MEMORY",
 				"CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=1 ; hostname=node-a ; expr=cublasCreate(&cuHandle)",
 				"failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED", "Could not create cudnn handle: CUDNN_STATUS_ALLOC_FAILED",
 				"Kernel launch returned cudaErrorMemoryAllocation", "Error in step 4: hipErrorOutOfMemory",
@@ -192,14 +201,14 @@ func formVetoes() []pattern.Pattern {
 			Name:     "veto.status_use",
 			Requires: statusWords,
 			Expr: `[=!]= ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `|\(` + statusName + `(?::=|[,)][^"]{0,200};\s*$)|(?:case (?:[\w.]{1,60}(?:\.|::))?` + statusName + ` ?:|(?:return|[?:=]) ?(?:[\w.]{1,60}(?:\.|::))?` + statusName + `;)` +
-				`|\b[a-z]{2,6}(?:Success|Error[A-Z]\w{1,40}), ` + statusName + `|[(\[]` + statusName + `,\s*$|["'], {1,60}\{?["']` + statusName + `["']|#` + statusName + "|[`*_]{1,4}" + statusName + "[`*_]{1,4}\\s{0,80}\\|",
-			Veto: true, Source: "comparisons, cases and calls with a status; lists in documents",
+				`|\b[a-z]{2,6}(?:Success|Error[A-Z]\w{1,40}), ` + statusName + `|[(\[]` + statusName + `,\s*$|\bs/\\b` + statusName + `\\b/|["'], {1,60}\{?["']` + statusName + `["']|#` + statusName + "|[`*_]{1,4}" + statusName + "[`*_]{1,4}\\s{0,80}\\|",
+			Veto: true, Source: "comparisons, cases and calls with a status; what a script puts in its place; lists in documents",
 			Match: lines(
 				"        case CUBLAS_STATUS_ALLOC_FAILED:",
 				"names: dict[int, str] = {(CUDA_SUCCESS:=0): 'CUDA_SUCCESS', (CUDA_ERROR_OUT_OF_MEMORY:=2): 'CUDA_ERROR_OUT_OF_MEMORY'}",
 				"    return cudaErrorMemoryAllocation;", "    TRY_ALLOC(cudaErrorMemoryAllocation, 2048);", " * @returns #hipErrorLaunchFailure, #hipErrorOutOfMemory",
 				" * @returns hipSuccess, hipErrorOutOfMemory", "|   2 |*`CUDA_ERROR_OUT_OF_MEMORY`*    |*`hipErrorOutOfMemory`*   |",
-				"    retry_if(res) = res in (CUFFT_ALLOC_FAILED,", `  {"CUBLAS_STATUS_EXECUTION_FAILED",     {"HIPBLAS_STATUS_EXECUTION_FAILED",     "rocblas_status_memory_error",    CONV_NUMERIC_LITERAL}},`,
+				"    retry_if(res) = res in (CUFFT_ALLOC_FAILED,", `    $ft{'x'} += s/\bcudaErrorMemoryAllocation\b/hipErrorMemoryAllocation/g;`, `  {"CUBLAS_STATUS_EXECUTION_FAILED",     {"HIPBLAS_STATUS_EXECUTION_FAILED",     "rocblas_status_memory_error",    CONV_NUMERIC_LITERAL}},`,
 			),
 			NoMatch: []string{
 				"status == 3: CUBLAS_STATUS_ALLOC_FAILED", "error = driver.CUDA_ERROR_OUT_OF_MEMORY",

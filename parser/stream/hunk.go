@@ -20,6 +20,7 @@ var hunkSigns = map[byte][2]int{' ': {1, 1}, '-': {1, 0}, '+': {0, 1}, '\\': {0,
 const (
 	author   = "Author: "
 	fileHead = "diff --git "
+	bold     = "\x1b[1m" // before that of a file where git was told to use colors
 )
 
 // commitHeads begin the lines between an author and the message.
@@ -64,7 +65,7 @@ func (p *printed) holds(raw []byte) bool {
 	if at := bytes.Index(raw, []byte(author)); at >= 0 && bytes.HasSuffix(bytes.TrimSpace(raw), []byte{'>'}) { // an address ends it
 		*p = printed{lead: bytes.Clone(raw[:at]), stage: hasAuthor}
 	} else if at := bytes.Index(raw, []byte(fileHead)); at >= 0 {
-		*p = printed{lead: bytes.Clone(raw[:at]), wait: beforeHunks}
+		*p = printed{lead: bytes.Clone(bytes.TrimSuffix(raw[:at], []byte(bold))), wait: beforeHunks}
 	} else if !p.open() {
 		p.inHunk(raw)
 	}
@@ -88,6 +89,7 @@ func (p *printed) inMessage(line []byte) bool {
 
 // inHunk follows a line of a diff.
 func (p *printed) inHunk(line []byte) bool {
+	line = uncolored(line)
 	if len(line) > 0 && (p.older > 0 || p.newer > 0) {
 		if n, ok := hunkSigns[line[0]]; ok && n[0] <= p.older && n[1] <= p.newer {
 			p.older, p.newer = p.older-n[0], p.newer-n[1]
@@ -102,6 +104,16 @@ func (p *printed) inHunk(line []byte) bool {
 		p.older, p.newer, p.wait = lengthOf(m[1]), lengthOf(m[2]), betweenHunks
 	}
 	return false
+}
+
+// uncolored leaves out the color with which git begins a line of a diff (color.diff in git-config).
+func uncolored(line []byte) []byte {
+	if rest, ok := bytes.CutPrefix(line, []byte("\x1b[")); ok {
+		if end := bytes.IndexByte(rest, 'm'); end >= 0 {
+			return rest[end+1:]
+		}
+	}
+	return line
 }
 
 // lineOf is where an event's line begins. Some events are emitted only when they are over: it is not ok where the line is too far back.

@@ -13,6 +13,7 @@ func TestALineOfADiffIsQuoted(t *testing.T) {
 	const (
 		oom    = " RuntimeError: CUDA error: out of memory\n"
 		file   = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n"
+		colors = "\x1b[1mdiff --git a/x b/x\x1b[m\n\x1b[1mindex 1..2 100644\x1b[m\n\x1b[1m--- a/x\x1b[m\n\x1b[1m+++ b/x\x1b[m\n\x1b[36m@@ -1,3 +1,3 @@\x1b[m def f():\n"
 		commit = "commit 992551922134c99627d73b2b3a5273ee7a6e608e\nAuthor: A <a@b>\nDate:   Thu Feb 26 17:46:46 2026 -0800\n\n"
 	)
 	for name, c := range map[string]struct {
@@ -33,6 +34,10 @@ func TestALineOfADiffIsQuoted(t *testing.T) {
 		"a log that was added":         {file + "@@ -0,0 +1,90000 @@\n" + strings.Repeat("+INFO step\n", behind/10) + "+2026-05-18 09:02:33,101 ERROR" + oom, true},
 		"a log that was taken away":    {file + "@@ -1,90000 +0,0 @@\n" + strings.Repeat("-INFO step\n-\n", behind/10) + "-2026-05-18 09:02:33,101 ERROR" + oom, true},
 		"a log that was changed":       {file + "@@ -1,90000 +1,90000 @@\n" + strings.Repeat("-INFO step\n+INFO loss\n a\n", behind/20) + "+2026-05-18 09:02:33,101 ERROR" + oom, true},
+		"a hunk in color":              {colors + "\x1b[31m-a\x1b[m\n\x1b[32m+\x1b[m\x1b[32mb\x1b[m\n c\n" + oom, true},
+		"behind what a run colors":     {colors + "\x1b[31m-a\x1b[m\n\x1b[36m(Worker pid=1)\x1b[0m step 1\n" + oom, false},
+		"behind a hunk in color":       {colors + " a\n\x1b[31m-b\x1b[m\n\x1b[32m+\x1b[m\x1b[32mb\x1b[m\n c\n" + oom, false},
+		"a hunk in color behind pods":  {strings.ReplaceAll("\n"+colors+"\x1b[31m-a\x1b[m\n\x1b[32m+\x1b[m\x1b[32mb\x1b[m\n c\n"+oom, "\n", "\n2026-03-01T09:00:00.123456789Z "), true},
 		"a log as a list":              {strings.Repeat("- INFO step\n", behind/10) + "- 2026-05-18 09:02:33,101 ERROR" + oom, false},
 		"an indented log":              {strings.Repeat("  INFO step\n", behind/10) + " " + oom, false},
 		"a commit's message":           {commit + strings.Repeat("    Fails so:\n    \n\n", 100) + "   " + oom, true},

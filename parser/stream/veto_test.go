@@ -78,6 +78,8 @@ func TestAWordNearbyHidesNoFailure(t *testing.T) {
 		"if rank 0 dies: RuntimeError: CUDA error: out of memory",
 		"raise in worker 3: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
 		"assert failed on rank 3: RuntimeError: CUDA error: out of memory",
+		"assert failed on rank 3, last error 'CUDA error: out of memory'",
+		"train.py:93: allocation = CUDA_ERROR_OUT_OF_MEMORY",
 	} {
 		at, _ := eventLines(t, filler+line+"\n", true)
 		assert.NotEmpty(t, at, line)
@@ -104,6 +106,8 @@ const CUresult cudaErrorMemoryAllocation = hipErrorMemoryAllocation;
     { CUDA_ERROR_OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY" },
     pub const CUDA_ERROR_OUT_OF_MEMORY: CUresult = 2;
     | Error::CUDA_ERROR_OUT_OF_MEMORY => "out",
+    subst("CUBLAS_STATUS_ALLOC_FAILED", "rocblas_status_not_implemented", "numeric_literal");
+    $ft{'numeric_literal'} += s/\bcudaErrorMemoryAllocation\b/hipErrorMemoryAllocation/g;
 `,
 		"texts in sources": `
             raise RuntimeError("CUDA error: out of memory")
@@ -118,6 +122,7 @@ const CUresult cudaErrorMemoryAllocation = hipErrorMemoryAllocation;
     self.assertIn("No executable batch size found, reached zero.", cm.exception.args[0])
     assert "No executable batch size found, reached zero." in cm.exception.args[0]
     if "CUDA out of memory. Tried to allocate" in str(e):
+    assert free_mem > 0, 'No enough gpu memory for state cache. Please reduce max_batch_size.'
     pattern = re.compile(r"torch\.OutOfMemoryError: CUDA out of memory\. Tried to allocate (\d+)")
     OOM_RE = r"CUDA error: out of memory|torch.OutOfMemoryError: CUDA out of memory"
       - pattern: "Out of memory: Killed process (\\d+) \\((.+)\\) total-vm:.*"
@@ -155,6 +160,7 @@ src/jobacct_gather.c:291: notify_req.message     = "Exceeded job memory limit";
 tests/test_oom.py-14-    RuntimeError: CUDA error: out of memory
 README.md:7:- RuntimeError: CUDA error: out of memory
 docs/oom.rst:31:    torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB
+cuda/api/runtime.pyx:93:errorMemoryAllocation = cudaErrorMemoryAllocation
 src/lib.rs:7:    panic!("RuntimeError: CUDA error: out of memory");
 cmd/x.go-88-	return errors.New("fork: Cannot allocate memory")
 conf/rules.yaml:12:    regex: "Out of memory: Killed process"
