@@ -122,8 +122,10 @@ func unsharded(ctx *Context, _ string) verdict {
 	if p := programOf(ctx.run); slices.Contains(alwaysShard, p.ID) {
 		return verdict{no, p.Name + " splits the model over all GPUs"}
 	}
-	if tp, pp := ctx.setup.TP.Or(1), ctx.setup.PP.Or(1); tp > 1 || pp > 1 {
-		return verdict{no, "each layer, or each run of layers, is on some of the GPUs only"}
+	for _, key := range []string{"tensor_parallel_degree", "pipeline_parallel_degree"} { // TorchTitan's
+		if n, ok := ctx.settings.integer(key); ok && n > 1 {
+			return verdict{no, fmt.Sprintf("%s is %d: the model is split over the GPUs", key, n)}
+		}
 	}
 	if v := ctx.holds("zero0"); ok && n > 1 && v.truth == yes {
 		return v

@@ -171,6 +171,11 @@ func TestWhatThePlatformCannotDoIsRuledOut(t *testing.T) {
 	started := run("vllm")
 	started.Gauges = []classifier.Gauge{{Name: "vllm.eager"}}
 	assert.Equal(t, yes, newContext(started, gpuOOM("rollout")).holds("eager").truth)
+	for degree, want := range map[string]truth{"8": no, "1": yes} {
+		titan := run("torch", "parallelism.tensor_parallel_degree", degree)
+		titan.Application, titan.WorldSize = "torchtitan", new(8)
+		assert.Equal(t, want, newContext(titan, gpuOOM("forward")).holds("unsharded").truth, degree)
+	}
 	onWindows := &classifier.Incident{Kind: parser.HostOOM, Resource: "host", Phase: "init", Root: classifier.Root{Trace: frames(`C:\x\inference.py|<module>|from_pretrained(`)}}
 	ctx := newContext(run("torch"), onWindows)
 	assert.Equal(t, yes, ctx.holds("windows").truth)
