@@ -223,7 +223,7 @@ func smallStates(q *question) string {
 	if small := q.item.Topic == "small-optimizer" && !q.is("evaluating"); !small && q.resource == "gpu" && trainsAdapters(q.Context) {
 		return "only adapters are trained, whose optimizer states are small"
 	}
-	const moments = 8 // bytes of a parameter, in 32 bits
+	const moments = 8 // bytes per parameter: Adam's two moments in float32
 	if short, ok := q.shortfall(); ok && q.resource == "gpu" && q.run.Model.Trained != nil && *q.run.Model.Trained <= short/moments {
 		return fmt.Sprintf("the optimizer states of %s trained parameters take %s, less than was missing", memory.Thousands(*q.run.Model.Trained), classifier.GiB(moments**q.run.Model.Trained))
 	}

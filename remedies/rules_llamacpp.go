@@ -55,7 +55,7 @@ func narrowCacheTooLarge(q *question) string {
 	if needs <= left {
 		return ""
 	}
-	return fmt.Sprintf("in 8 bits the cache takes %s, and about %s is left for it", classifier.GiB(needs), classifier.GiB(max(left, 0)))
+	return fmt.Sprintf("an 8-bit cache takes %s, and only about %s is left for it", classifier.GiB(needs), classifier.GiB(max(left, 0)))
 }
 
 // scoresPerToken returns what llama.cpp's compute buffer takes for each token of the context where flash attention is off: a float32 for
