@@ -285,5 +285,5 @@ func TestNoShorterContextIsOfferedWhereWeightsFillTheCard(t *testing.T) {
 	a := answerTo(t, log)
 	require.NotNil(t, a.Cause)
 	assert.Equal(t, "states_too_big", a.Cause.ID)
-	assert.Equal(t, []string{"--tensor-parallel-size"}, changesOf(a))
+	assert.Equal(t, []string{"--tensor-parallel-size=2"}, changesOf(a))
 }

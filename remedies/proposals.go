@@ -97,7 +97,24 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 		out = slices.Insert(out, at, set)
 		out = out[:min(len(out), mostProposals)]
 	}
+	if len(out) > 0 {
+		setMoreGPUs(out[0].Changes)
+	}
 	return out
+}
+
+// setMoreGPUs gives a change to a tensor-parallel size its value, though the log does not show whether the GPUs are there: nothing better
+// is left.
+func setMoreGPUs(changes []Change) {
+	for i := range changes {
+		c := &changes[i]
+		if c.To != nil || c.From == nil || !strings.HasSuffix(c.ComputedFrom, ifFree) {
+			continue
+		}
+		if n, ok := parseInt(*c.From); ok && 2*n <= oneNode {
+			c.To = new(itoa(2 * n))
+		}
+	}
 }
 
 // enough leaves out the options that are known to free too little, where one is known to free enough, and those that free less than half of

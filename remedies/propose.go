@@ -206,7 +206,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		case !found && c.ComputedFrom == "":
 			c.ComputedFrom = usualStep(ctx, p)
 		case found && ok && p.Next == "double_tp" && n < mostSamples:
-			c.ComputedFrom = fmt.Sprintf("to %d if %[1]d GPUs are free (nvidia-smi -L)", 2*n)
+			c.ComputedFrom = fmt.Sprintf("to %d if %[1]d", 2*n) + ifFree
 		}
 		return c, true
 	}
@@ -313,6 +313,7 @@ var usualSteps = map[string]string{
 const (
 	halfStep   = "to half of what it is now"
 	doubleStep = "to twice what it is now"
+	ifFree     = " GPUs are free (nvidia-smi -L)"
 )
 
 // usualStep returns the usual first step of a value that is not in the log, in words, or "" if there is none.

@@ -90,10 +90,13 @@ func (q *paramQuery) cardsForEngine(n int64) (cards int64, ok bool) {
 	return cards, table && cards < 2*n || free >= 2*n || free >= n && cards == 2*n
 }
 
+// oneNode is how many GPUs most nodes have.
+const oneNode = 8
+
 // tpForWeights returns the least tensor-parallel size with which the weights fit and leave some memory, if the number of GPUs
 // is unknown. If the weights did not fit and their size is unknown, it doubles the size.
 func tpForWeights(q *paramQuery, n int64) proposedValue {
-	const mostWeights, oneNode = 0.85, 8
+	const mostWeights = 0.85
 	mostGPUs := int64(q.most(64))
 	share, how, ok := q.weightShare()
 	if !ok && q.is("engine_process") && q.is("before_cache") && !q.is("profile_run") {
@@ -366,9 +369,8 @@ func trainLayout(q *paramQuery, letter byte, kind string) proposedValue {
 
 // doubleGPUs doubles the GPUs of a node, up to the usual size of nodes.
 func doubleGPUs(q *paramQuery, n int64) proposedValue {
-	const usual = 8
-	if 2*n > usual {
-		return atBound("%s is %d; nodes rarely have more than %d", q.p.Key, n, usual)
+	if 2*n > oneNode {
+		return atBound("%s is %d; nodes rarely have more than %d", q.p.Key, n, oneNode)
 	}
 	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d", n, 2*n)}
 }

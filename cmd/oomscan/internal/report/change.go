@@ -209,7 +209,7 @@ func writeChange(p *page, c *Change, above []string) []string {
 			spans = append(spans, span{plain, ": " + verb})
 		}
 		switch {
-		case c.To != nil:
+		case c.To != nil && !strings.HasPrefix(step, "to "+*c.To+" if "):
 			spans = append(spans, span{plain, " to "}, span{code, clip(*c.To)})
 		case step != "":
 			spans = append(spans, span{plain, " " + step})
