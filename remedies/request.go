@@ -234,7 +234,7 @@ var passing = []string{
 const nearFrames = 4
 
 // failedPlace returns what the innermost frames work on, and whether their elements have four bytes. Code that torch.compile writes,
-// into torchinductor_USER, numbers its tensors: no frame shows whose they are.
+// into torchinductor_USER, numbers its tensors: only their shape may show whose they are.
 func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
 	t := ctx.root.Trace
 	if t == nil || len(t.Frames) == 0 {
@@ -260,9 +260,28 @@ func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
 		}
 	}
 	if strings.Contains(last.File, "torchinductor") {
+		if widestRow(last.Code) >= widerThanAnyLayer {
+			return memory.Logits, elementWidth(ctx, len(t.Frames)-1)
+		}
 		return memory.Unnamed, elementWidth(ctx, len(t.Frames)-1)
 	}
 	return memory.Elsewhere, 0
+}
+
+// widerThanAnyLayer is more elements than a token has in a layer: the two halves of a gated MLP of 70 billion parameters have 57,344.
+const widerThanAnyLayer = 60_000
+
+// compiledShape finds the size of the last dimension, of two or more, in an allocation by code that torch.compile wrote.
+var compiledShape = lazyre.New(`empty_strided_cuda\(\((?:[\w*+ -]{1,40}, ){1,4}(\d{1,9})\),`)
+
+// widestRow returns how many elements a row of the tensor has that a line of such code allocates, or 0.
+func widestRow(code string) int64 {
+	m := compiledShape().FindStringSubmatch(code)
+	if m == nil {
+		return 0
+	}
+	n, _ := parseInt(m[1])
+	return n
 }
 
 // assigned matches the left side of an assignment.

@@ -132,13 +132,18 @@ func TestTheFirstChangeActsOnWhatTheRequestShows(t *testing.T) {
 		r.Message, r.Requested, r.Free, r.Total = "CUDA out of memory. Tried to allocate 16.00 GiB.", gibs(16), gibs(.86), gibs(47)
 		r.Trace = frames("/home/a/train.py|loss_fn|y = model(xt, t)", "/tmp/torchinductor_a/cxq.py|call|buf657 = empty_strided_cuda((256, 4096, 4096), (16777216, 4096, 1), torch.float32)")
 	})
+	compiledHead := with(gpuOOM("backward"), func(r *classifier.Root) {
+		r.Message, r.Requested, r.Free, r.Total = "CUDA out of memory. Tried to allocate 7.83 GiB.", gibs(7.83), gibs(4.9), gibs(79)
+		r.Trace = frames("/home/a/prime-rl/src/prime_rl/trainer/rl/train.py|train|loss.backward()", "/tmp/torchinductor_a/ckq.py|call|buf4 = empty_strided_cuda((1, s27, 128256), (128256*s27, 128256, 1), torch.float32)")
+	})
 	for name, c := range map[string]struct {
 		run         *classifier.Run
 		in          *classifier.Incident
 		cause, want string
 	}{
-		"FAISS's scratch memory":   {run("torch", "batch_size", "64"), scratch, "unknown", "setTempMemory"},
-		"scores that are compiled": {run("torch"), compiled, "attention_scores", "scaled_dot_product_attention"},
+		"FAISS's scratch memory":                                    {run("torch", "batch_size", "64"), scratch, "unknown", "setTempMemory"},
+		"logits that are compiled, of a length that is not written": {run("trl"), compiledHead, "logits", "per_device_train_batch_size"},
+		"scores that are compiled":                                  {run("torch"), compiled, "attention_scores", "scaled_dot_product_attention"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

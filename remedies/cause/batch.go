@@ -96,6 +96,27 @@ func widerThanLayers(in *Input) string {
 	return fmt.Sprintf("%s for the %s tokens that a micro-batch may have are %d KiB each: no layer is so wide, only the vocabulary", gib(in.Requested), memory.Thousands(tokens), each>>10)
 }
 
+// languageTrainers lists programs that train language models.
+var languageTrainers = []string{
+	"areal", "axolotl", "easyr1", "llamafactory", "nemo_rl", "open_instruct", "openrlhf", "prime_rl", "relax", "roll", "skyrl", "slime", "swift", "torchtune", "trl", "unsloth", "verl",
+}
+
+// largeGradient reports that the backward pass itself asked for more in one piece than layers of language models do, where nothing
+// shows how many tokens the micro-batch has. A critic has no logits.
+func largeGradient(in *Input) string {
+	const least = 3 << 30
+	if in.Requested == nil || *in.Requested < least || in.Tokens != nil || len(in.Request) > 0 || in.Phase != "backward" || in.Place != memory.Unnamed || !in.passes(2, "run_backward") || in.passes(len(in.Stack), "critic") {
+		return ""
+	}
+	if !slices.Contains(languageTrainers, in.Framework) && !slices.Contains(languageTrainers, in.Application) {
+		return ""
+	}
+	if is("", []string{"flash_attn", "attn_implementation", "attn_impl"}, "eager", "disabled")(in) != "" {
+		return ""
+	}
+	return "the backward pass asked for " + gib(in.Requested) + " in one piece, more than a layer usually takes"
+}
+
 // eagerLayer reports that a layer which is recomputed asks for so much while its attention is not fused: the vocabulary's head is no part
 // of such a layer in transformers. LLaMA-Factory's name for eager is disabled (model/model_utils/attention.py).
 func eagerLayer(in *Input) string {

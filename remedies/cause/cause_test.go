@@ -242,6 +242,13 @@ func tokens(n int64) func(*Input) {
 	return func(in *Input) { in.Tokens = &memory.Limit{Tokens: n, Longest: n, Budget: true} }
 }
 
+// engineOf is a failure of the backward pass itself, under a framework and behind some frames.
+func engineOf(framework string, frames ...string) func(*Input) {
+	return func(in *Input) {
+		in.Framework, in.Place, in.Stack = framework, memory.Unnamed, append(frames, "torch/autograd/graph.py _engine_run_backward return variable._execution_engine.run_backward(")
+	}
+}
+
 func saying(pattern string) func(*Input) {
 	return func(in *Input) { in.Patterns = append(in.Patterns, pattern) }
 }
@@ -420,6 +427,15 @@ func TestWhatElseProvesACause(t *testing.T) {
 		},
 		{
 			"a gradient that no layer is wide enough for", "logits", failure("gpu", "backward", asks(23), tokens(40960)), failure("gpu", "backward", asks(.9), tokens(40960)),
+		},
+		{
+			"a gradient of a language model that few layers are wide enough for", "logits", failure("gpu", "backward", asks(5), engineOf("trl")), failure("gpu", "backward", asks(2), engineOf("trl")),
+		},
+		{
+			"a large gradient of a model that may be anything", "logits", failure("gpu", "backward", asks(5), engineOf("trl")), failure("gpu", "backward", asks(5), engineOf("torch")),
+		},
+		{
+			"a large gradient of the policy", "logits", failure("gpu", "backward", asks(5), engineOf("verl")), failure("gpu", "backward", asks(5), engineOf("verl", "workers/critic/dp_critic.py update_critic loss.backward()")),
 		},
 		{
 			"whole states in the optimizer's step", "not_sharded", failure("gpu", "optimizer", parameters(6e9, 8), stack("adamw.py _init_group"), func(in *Input) { in.Allocated = bytes(77) }),

@@ -169,6 +169,7 @@ var training = []hypothesis{
 				return ""
 			}},
 			{sign + 2*hint, both(widerThanLayers, func(in *Input) bool { return in.training() && eagerLayer(in) == "" })},
+			{sign + hint, largeGradient},
 			{sign, both(when("the stack ends in the logits or their loss", func(in *Input) bool { return in.Place == memory.Logits }), (*Input).trainerGPU)},
 			{sign, both(frames(6, "the model's outputs are converted to float32", "convert_to_fp32", "logits.float()", "forcausallmloss", "fixed_cross_entropy"), (*Input).trainerGPU)},
 			{3 * proof, ofPrompts},
