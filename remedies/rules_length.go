@@ -168,13 +168,14 @@ func (q *paramQuery) inProportion(n, have int64) proposedValue {
 }
 
 // leavesCache reports whether the engine's share holds the weights, the activations of a profiling run of a length, which grow with it, and
-// the cache of one such sequence. The run had n tokens. It is true where a figure is missing.
+// the cache of one such sequence, or a twentieth of the card where the model's sizes are not known. The run had n tokens. It is true
+// where another figure is missing.
 func (q *paramQuery) leavesCache(length, n int64) bool {
 	r := q.root
 	loaded, ok1 := memory.Reading(q.run, q.incident, "vllm.weights")
 	weights, ok2 := loaded.Fields.Int("used")
 	each, ok3 := q.setup.CacheBytesPerToken()
-	if !q.is("profile_run") || !ok1 || !ok2 || !ok3 || r.Total == nil || r.Allocated == nil || r.Requested == nil {
+	if !q.is("profile_run") || !ok1 || !ok2 || r.Total == nil || r.Allocated == nil || r.Requested == nil {
 		return true
 	}
 	share := usualShare
@@ -183,8 +184,12 @@ func (q *paramQuery) leavesCache(length, n int64) bool {
 			share = v
 		}
 	}
-	activations := float64(*r.Allocated+*r.Requested-weights) / float64(n)
-	return float64(weights)+(activations+each)*float64(length) <= share*float64(*r.Total)
+	activations := float64(*r.Allocated+*r.Requested*3/2-weights) / float64(n) // the product of a gated MLP's halves is still to come
+	cache := each * float64(length)
+	if !ok3 {
+		cache = float64(*r.Total) / 20
+	}
+	return float64(weights)+activations*float64(length)+cache <= share*float64(*r.Total)
 }
 
 // prefillTGI halves the prompt tokens per step, or lowers them to the longest prompt if that saves at least a quarter. TGI

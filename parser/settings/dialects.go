@@ -1,6 +1,10 @@
 package settings
 
-import "bytes"
+import (
+	"bytes"
+
+	"oomscan/parser/ascii"
+)
 
 // dialect is one form in which programs print settings.
 type dialect struct {
@@ -140,6 +144,9 @@ func (r *Reader) scan(text []byte) {
 	if bytes.Contains(text[:min(len(text), 512)], progressBar) {
 		return
 	}
+	if numberedComment(text) {
+		return
+	}
 	short := text[:min(len(text), maxPlain)]
 	for i := range dialects {
 		d := &dialects[i]
@@ -147,4 +154,18 @@ func (r *Reader) scan(text []byte) {
 			return
 		}
 	}
+}
+
+// numberedComment reports whether text is a comment of a file as grep -n prints its lines, with what is switched off.
+func numberedComment(text []byte) bool {
+	const most = 6 // digits
+	n := 0
+	for n < min(len(text), most) && ascii.IsDigit(text[n]) {
+		n++
+	}
+	if n == 0 || n >= len(text) || text[n] != '-' && text[n] != ':' {
+		return false
+	}
+	rest := bytes.TrimLeft(text[n+1:], " \t")
+	return bytes.HasPrefix(rest, []byte("# ")) || bytes.HasPrefix(rest, []byte("// "))
 }

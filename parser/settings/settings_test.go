@@ -564,6 +564,8 @@ func TestHealthyLinesHaveNoSettings(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{
 		"",
+		"46-        # enable_chunked_prefill=True,\n47-        # max_num_batched_tokens=8192\n48-    )\n",
+		"12: // batch_size: 8",
 		"{'loss': 0.9528, 'grad_norm': 0.4011, 'learning_rate': 1.2e-05, 'epoch': 0.0}",
 		`{"step": 5, "loss": 2.1, "batch_size": 8}`,
 		`{"asctime": "2025-01-01", "levelname": "INFO", "message": "batch_size=8"}`,

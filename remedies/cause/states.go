@@ -70,7 +70,7 @@ func (in *Input) statesOnCard() (least int64, how string) {
 }
 
 // Beyond returns by how much the training states, or the whole weights where all of them are gathered, exceed the card at least; 0 if
-// they fit or it is unknown.
+// they fit or it is unknown. What another model of the run holds counts.
 func Beyond(in *Input) int64 {
 	if in.Total == nil {
 		return 0
@@ -78,6 +78,9 @@ func Beyond(in *Input) int64 {
 	least, _ := in.statesOnCard()
 	if p := in.Parameters.Value; p > 0 && p < 1<<40 && !in.Quantized && in.passes(12, "partition_parameters.py __enter__") {
 		least = max(least, 2*p)
+	}
+	if least > 0 && modelsBeside(in) != "" {
+		least += *in.Others
 	}
 	return max(least-*in.Total, 0)
 }
