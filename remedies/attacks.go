@@ -20,7 +20,7 @@ var attacks = map[string][]string{
 	"budget_not_binding":     {"token-budget", "dynamic-batch", "sequence-parallel", "fused-loss", "length"},
 	"moe_imbalance":          {"recompute", "token-budget", "micro-batch", "train-tp", "sequence-parallel"},
 	"pipeline_in_flight":     {"pipeline-schedule", "recompute", "token-budget", "micro-batch", "train-tp"},
-	"allgather_window":       {"shard", "gather-window", "update-layers", "param-offload", "token-budget", "micro-batch", "sequence-parallel", "length"},
+	"allgather_window":       {"shard", "gather-window", "update-layers", "param-offload", "token-budget", "micro-batch", "sequence-parallel"},
 	"comm_buckets":           {"buckets", "gather-window", "shard"},
 	"fragmentation":          {"segments", "split-size"},
 	"foreign_process":        {"prealloc", "pool-share", "others", "one-device", "share-down"},
@@ -46,7 +46,7 @@ var toHost = []string{"activation-offload", "optimizer-offload", "layer-offload"
 
 // onActivations lists the levers that lower activations and what is computed of them.
 var onActivations = []string{
-	"micro-batch", "token-budget", "dynamic-batch", "packing", "pieces", "group", "recompute", "activation-offload", "length", "fused-loss", "fused-layers", "entropy", "attention", "sequence-parallel",
+	"micro-batch", "token-budget", "dynamic-batch", "packing", "pieces", "group", "recompute", "activation-offload", "length", "fused-loss", "fused-layers", "entropy", "attention", "sequence-parallel", "frames", "image-size",
 }
 
 // inVain maps proved causes to levers without effect (memory.md).
@@ -122,6 +122,7 @@ var attacksThere = []attack{
 	{"activations", "stack:/core/bbox/", []string{"assign-on-host", "image-size", "micro-batch"}}, // a matrix of all boxes and anchors
 	{"activations", "stack:/task_modules/", []string{"assign-on-host", "image-size", "micro-batch"}},
 	{"activations", "unified_memory", []string{"unified-memory", "micro-batch", "length"}},
+	{"activations", "jax_evaluation", []string{"eval-batch", "micro-batch", "unified-memory", "share-up"}},
 	{"activations", "framework:jax", []string{"recompute", "micro-batch", "unified-memory", "share-up", "prealloc", "sequence-parallel", "length"}},
 	{"fragmentation", "stack:/transformers/generation/", append(slices.Clone(attacks["fragmentation"]), "micro-batch")}, // the cache grows on
 	{"activations", "infers", append([]string{"no-grad", "eval-batch"}, append(slices.Clone(attacks["activations"]), "smaller-model")...)},

@@ -323,8 +323,14 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"swift2": {"ms-swift before 3.0", "not ms-swift before 3.0", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.passesThrough("/swift/llm/sft.py", "/swift/llm/rlhf.py")), "ms-swift before 3.0 reads the environment"}
 		}},
-		"own_exllama":   {"a script loads the model itself", "a server loads the model", ownExllama},
-		"own_model":     {"a model that no library of transformers loads", "a model that transformers loads", ownModel},
+		"own_exllama": {"a script loads the model itself", "a server loads the model", ownExllama},
+		"own_model":   {"a model that no library of transformers loads", "a model that transformers loads", ownModel},
+		"jax_evaluation": {"a program in JAX failed in an evaluation", "no evaluation of a program in JAX", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.run.Framework == "jax" && ctx.is("evaluating")), "it failed in an evaluation"}
+		}},
+		"trained_wide": {"the weights that are trained are float32", "nothing says that the trained weights are float32", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(strings.EqualFold(ctx.run.Model.TrainedDType, "float32")), "mixed precision keeps the trained weights in float32"}
+		}},
 		"several_ranks": {"several ranks work together", "one process works alone", severalRanks},
 		"quantizes":     {"weights are quantized while they are loaded", "no weights are quantized while they are loaded", quantizesNow},
 		"calibrates": {"a quantizer was calibrating", "no quantizer was calibrating", func(ctx *Context, _ string) verdict {

@@ -26,7 +26,7 @@ var attackers = map[string]string{
 	"budget_not_binding":     "token-budget dynamic-batch sequence-parallel fused-loss update length",
 	"moe_imbalance":          "recompute token-budget micro-batch train-tp",
 	"pipeline_in_flight":     "recompute pipeline-schedule token-budget micro-batch",
-	"allgather_window":       "shard gather-window update-layers hybrid-engine param-offload token-budget micro-batch sequence-parallel length",
+	"allgather_window":       "shard gather-window update-layers hybrid-engine param-offload token-budget micro-batch sequence-parallel",
 	"comm_buckets":           "buckets gather-window",
 	"fragmentation":          "segments split-size empty-cache",
 	"foreign_process":        "others one-device prealloc pool-share",

@@ -9,8 +9,18 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// tokenLimit returns the bound on the tokens of a micro-batch in the failing phase, or nil if no setting has one.
+// tokenLimit returns the bound on the tokens of a micro-batch in the failing phase, or nil if no setting has one or the failed pass was
+// another one: no tensor of so few tokens is as large as the request. An evaluation may join what it keeps of many batches.
 func tokenLimit(ctx *Context) *memory.Limit {
+	const widest, perScore = 4 << 20, 1 << 10 // bytes: a vocabulary's row of a million entries, and the scores of 256 heads with one token
+	l := settingsLimit(ctx)
+	if n := ctx.root.Requested; l != nil && n != nil && l.Tokens > 0 && !ctx.is("evaluating") && *n/l.Tokens > widest+perScore*l.Tokens {
+		return nil
+	}
+	return l
+}
+
+func settingsLimit(ctx *Context) *memory.Limit {
 	if ctx.is("evaluating") { // has a batch of its own
 		return limitOf(ctx, &bound{samples: "per_device_eval_batch_size", lengths: hfLengths})
 	}

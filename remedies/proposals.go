@@ -60,6 +60,7 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 	weak := !slices.ContainsFunc(out, func(o option) bool {
 		return o.class != tooLittle && !slices.Contains(dearest, o.lever) && !(o.lever == "more-gpus" && o.class == withoutValue)
 	})
+	useless, _ := uselessLevers(ctx, best)
 	for i := range rivals {
 		r := &rivals[i]
 		if leaks || len(r.Against) > 0 || r.Confidence == "low" {
@@ -72,7 +73,7 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 			if !weak && len(out) > 0 {
 				o.class = max(o.class, out[0].class) // never before what attacks the cause
 			}
-			if len(out) < leastProposals && o.lever != "length" && !slices.ContainsFunc(out, same) { // a suspicion is no reason to cut samples
+			if len(out) < leastProposals && o.lever != "length" && !slices.Contains(useless, o.lever) && !slices.ContainsFunc(out, same) { // a suspicion is no reason to cut samples
 				out = append(out, o)
 			}
 		}
@@ -200,9 +201,17 @@ func ruleOutExcluded(ctx *Context, best *cause.Cause, rivals []cause.Cause, item
 	if i := slices.IndexFunc(rivals, func(c cause.Cause) bool { return c.ID == "engine_share_too_large" && len(c.Against) > 0 }); i >= 0 && !ctx.is("engine_process") && ctx.phase == "init" {
 		ruleOut(items, []string{"share-down", "sleep"}, rivals[i].Against[0])
 	}
-	if v, ok := inVain[best.ID]; ok && best.Confidence == "high" && (best.ID != "states_too_big" || ctx.beyond > 0) {
-		ruleOut(items, v.levers, v.why)
+	if levers, why := uselessLevers(ctx, best); len(levers) > 0 {
+		ruleOut(items, levers, why)
 	}
+}
+
+// uselessLevers returns the levers without effect against a proved cause, and why.
+func uselessLevers(ctx *Context, best *cause.Cause) (levers []string, why string) {
+	if v, ok := inVain[best.ID]; ok && best.Confidence == "high" && (best.ID != "states_too_big" || ctx.beyond > 0) {
+		return v.levers, v.why
+	}
+	return nil, ""
 }
 
 func ruleOut(items []assessment, levers []string, why string) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 	"oomscan/remedies/cause"
 )
 
@@ -156,6 +157,9 @@ var typeBits = []struct {
 	bits int
 }{{"float32", 32}, {"fp32", 32}, {"f32", 32}, {"float16", 16}, {"bfloat16", 16}, {"fp16", 16}, {"bf16", 16}, {"f16", 16}, {"half", 16}, {"fp8", 8}, {"int8", 8}, {"q8", 8}, {"q5", 5}, {"iq4", 4}, {"q4", 4}, {"int4", 4}, {"fp4", 4}, {"nvfp4", 4}}
 
+// namedBits matches the bits in the name of a quantization: turboquant_3bit_nc.
+var namedBits = lazyre.New(`(?i)(?:^|[_-])([1-9])[_-]?bits?(?:[_-]|$)`)
+
 // noWider reports whether a type has at most the bits of another.
 func noWider(name, other string) bool {
 	bits := func(s string) int {
@@ -163,6 +167,9 @@ func noWider(name, other string) bool {
 			if strings.HasPrefix(strings.ToLower(s), t.name) {
 				return t.bits
 			}
+		}
+		if m := namedBits().FindStringSubmatch(s); m != nil {
+			return int(m[1][0] - '0')
 		}
 		return 0
 	}

@@ -172,6 +172,14 @@ func launchParameters() []pattern.Pattern {
 			Match:   lines("Upcasting trainable params to float32."),
 			NoMatch: []string{"Upcasting layernorm weights in float32."},
 		},
+		{ // the weights stay float32 under autocast
+			Name:     "launch.nanogpt_optimizer",
+			Literals: []string{"using fused AdamW: "},
+			Expr:     `^using fused AdamW: (?:True|False)\s*$`,
+			Marker:   "launch", Set: parser.Fields{"trained_dtype": "float32"}, Source: "nanoGPT, model.py (configure_optimizers), and scripts made from it",
+			Match:   lines("using fused AdamW: False"),
+			NoMatch: []string{"using fused AdamW: maybe"},
+		},
 		{
 			Name: "launch.all_parameters",
 			Literals: []string{

@@ -363,7 +363,7 @@ func (in *Input) listedHolder() *Listed {
 	}
 	for i := range in.Listed {
 		p := &in.Listed[i]
-		own := in.PID != nil && p.PID == *in.PID || !p.Afterwards && in.isOwn(p.Bytes)
+		own := in.PID != nil && p.PID == *in.PID || in.isOwn(p.Bytes) && (!p.Afterwards || in.Allocated == nil && in.runs(p.Name))
 		switch {
 		case own, p.Bytes < leastNeighbour, p.Device == AnyDevice && !in.covers(p.Bytes):
 		case p.Device != AnyDevice && in.Device != nil && p.Device != *in.Device:
@@ -385,6 +385,16 @@ func (in *Input) covers(bytes int64) bool {
 		rest -= *in.Idle
 	}
 	return bytes >= rest*8/10 && bytes <= rest+roundingError
+}
+
+// runs reports whether a command is of the script that failed.
+func (in *Input) runs(command string) bool {
+	for word := range strings.FieldsSeq(strings.ToLower(command)) {
+		if name := word[strings.LastIndexByte(word, '/')+1:]; strings.HasSuffix(name, ".py") && in.passes(len(in.Stack), "/"+name+" ") {
+			return true
+		}
+	}
+	return false
 }
 
 // isOwn reports whether a process of this size can be the failed one: PyTorch's reserved memory plus a context.

@@ -141,6 +141,7 @@ func (in *Input) Trains() int64 {
 	_, tuning, _ := in.Setting("finetuning_type", "tuner_type", "train_type")
 	full := strings.EqualFold(strings.Trim(tuning, `"' `), "full") || strings.Contains(in.Text+strings.Join(in.Stack, " "), "full_finetune")
 	full = full || slices.Contains(trainAll, in.Framework) || slices.Contains(trainAll, in.Application) || in.off("use_peft", "use_lora", "enable_lora")
+	full = full || in.WideTraining && in.Framework == "torch" && in.Application == ""
 	if key, _, _ := in.Setting("per_device_train_batch_size"); strings.HasPrefix(key, "--") && in.passes(80, "trl/scripts/", "trl/examples/scripts/") {
 		full = true // the command line has no use_peft (trl, trainer/utils.py, get_peft_config)
 	}
