@@ -387,7 +387,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"no_8bit": {"an accelerator without 8-bit floats, for which bitsandbytes has no optimizers", "not such an accelerator", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.root.Accelerator == "NPU" || ctx.recognisedAs("mps.")), "the accelerator has no 8-bit floats, and bitsandbytes no optimizers for it"}
 		}},
-		"tpu":           {"a TPU", "not on a TPU", tpu.ask},
+		"tpu":           {"a TPU", "not on a TPU", onTPU},
 		"evaluating":    {"it failed in an evaluation", "not in an evaluation", evaluating},
 		"keeps_outputs": {"a script joined the outputs of its batches on the card", "no outputs of batches were joined", keepsOutputs},
 		"own_layers":    {"it failed in code of the script's own", "it failed in a library's model", ownLayers},

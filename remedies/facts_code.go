@@ -73,7 +73,7 @@ func weightsLoaded(ctx *Context, _ string) verdict {
 
 // dataParallel reports whether the failing stack passes through DataParallel, which gathers outputs on its first card.
 func dataParallel(ctx *Context, _ string) verdict {
-	if ctx.passesThrough("nn/parallel/data_parallel.py", "nn/parallel/scatter_gather.py", "nn/parallel/replicate.py") {
+	if ctx.passesThrough("nn/parallel/data_parallel.py", "nn/parallel/scatter_gather.py", "nn/parallel/replicate.py") && !ctx.stackContains(60, "return self.module(*inputs[0]") {
 		return verdict{yes, "one process works with several GPUs and gathers their outputs on the first"}
 	}
 	return verdict{no, "no DataParallel in the stack"}

@@ -275,6 +275,9 @@ func sixteenBits(ctx *Context, _ string) verdict {
 	if f, ok := ctx.settings.find("mixed_precision", true); ok && ctx.run.Application == "diffusers" && containsAny(strings.ToLower(f.value.Value), words) {
 		return verdict{yes, fmt.Sprintf("%s is %s: its scripts cast the frozen weights to that", f.key, shown(f.value.Value))} // weight_dtype
 	}
+	if f, ok := ctx.settings.find("precision", true); ok && strings.HasSuffix(f.value.Value, "16-true") { // of Lightning and Fabric
+		return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
+	}
 	for _, key := range []string{"full_bf16", "full_fp16"} { // of sd-scripts
 		if f, t := ctx.settings.flag(key); t == yes {
 			return verdict{yes, f.key + " is on"}

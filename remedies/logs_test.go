@@ -45,10 +45,6 @@ func stackOf(failure string, lines ...string) string {
 
 func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 	t.Parallel()
-	full := func(asked, total, free, allocated string) string {
-		return "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + asked + ". GPU 0 has a total capacity of " + total + " GiB of which " + free + " is free. Of the allocated memory " + allocated +
-			" GiB is allocated by PyTorch, and 300.00 MiB is reserved by PyTorch but unallocated."
-	}
 	const (
 		kill    = "[81231.4] Out of memory: Killed process 4711 (python) total-vm:91420112kB, anon-rss:62210344kB, file-rss:68096kB, shmem-rss:12288kB, UID:1000 pgtables:52880kB oom_score_adj:0\n"
 		trt     = "[TensorRT-LLM] TensorRT-LLM version: 1.1.0\nRuntimeError: Executor creation failed due to insufficient GPU memory.\n\nThe following component could not be created: "
@@ -179,6 +175,8 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		{"an evaluation in JAX, whose process nvidia-smi lists", "Namespace(train_batch=2048, eval_batch=410624)\n" +
 			stackOf("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 6.27GiB (6727663616B) on device ordinal 0", "/w/train_mlp.py|evaluate|pred = jax.vmap(model)(x)", "jax/_src/interpreters/pxla.py|__call__|results = self.xla_executable.execute_sharded(input_bufs)") +
 			"|   0  Tesla V100-SXM2-16GB           On  | 00000000:00:1E.0 Off |                    0 |\n| N/A   51C    P0              61W / 300W |  15714MiB / 16384MiB |    100%      Default |\n|    0   N/A  N/A     41822      C   python train_mlp.py                       15710MiB |\n", "activations", "eval_batch=102656"},
+		{"DataParallel over one card", "Namespace(batchsize=32, gpuids=[0])\n" + stackOf(full("314.00 MiB", "5.81", "188.19 MiB", "4.98"), "/home/u/train.py|run|out = net(data)", "torch/nn/parallel/data_parallel.py|forward|return self.module(*inputs[0], **kwargs[0])", "torch/nn/modules/pooling.py|forward|return F.max_pool2d(input, self.kernel_size, self.stride,"), "activations", "batchsize=16"},
+		{"DataParallel over several cards", "Namespace(batchsize=32, gpuids=[0, 1])\n" + stackOf(full("314.00 MiB", "5.81", "188.19 MiB", "4.98"), "/home/u/train.py|run|out = net(data)", "torch/nn/parallel/data_parallel.py|forward|return self.gather(outputs, self.output_device)", "torch/nn/parallel/scatter_gather.py|gather|res = gather_map(outputs)"), "wrong_device", "CUDA_VISIBLE_DEVICES=0"},
 		{"a killed loader worker, whose number is not in the log", stackOf("RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed.", "torch/utils/data/dataloader.py|_try_get_data|data = self._data_queue.get(timeout=timeout)", "torch/utils/data/_utils/signal_handling.py|handler|_error_if_any_worker_fails()") + kill, "loader_workers", "num_workers"},
 		{"the workers in a call of Ultralytics", "model.train(data=data, batch=128, epochs=30,\n            weight_decay=0.025, workers=8, device='0,1')\n" + stackOf("RuntimeError: DataLoader worker (pid 4711) is killed by signal: Killed.", "torch/utils/data/dataloader.py|_try_get_data|data = self._data_queue.get(timeout=timeout)", "torch/utils/data/_utils/signal_handling.py|handler|_error_if_any_worker_fails()") + kill, "loader_workers", "workers=2"},
 		{"another array", stackOf("MemoryError: Unable to allocate 315. GiB for an array with shape (10000, 100, 84480) and data type float32", "/home/u/ddpg.py|<module>|train()", "/home/u/rl/images/base.py|load|dtype=values.dtype)"), "limit_too_small", "np.memmap=np.memmap(\"array.bin\", dtype=\"float32\", mode=\"w+\", shape=shape)"},
@@ -295,4 +293,29 @@ func TestNoShorterContextIsOfferedWhereWeightsFillTheCard(t *testing.T) {
 	require.NotNil(t, a.Cause)
 	assert.Equal(t, "states_too_big", a.Cause.ID)
 	assert.Equal(t, []string{"--tensor-parallel-size=2"}, changesOf(a))
+}
+
+// TestNoSettingOfAnotherDeviceOrModelIsProposed has settings in the log that do nothing where it failed.
+func TestNoSettingOfAnotherDeviceOrModelIsProposed(t *testing.T) {
+	t.Parallel()
+	const layer = "transformers/models/llama/modeling_llama.py|forward|down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))"
+	verl := "+ python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=8 critic.ppo_micro_batch_size_per_gpu=16 actor_rollout_ref.model.lora_rank=32 actor_rollout_ref.actor.fsdp_config.optimizer_offload=False\n"
+	for name, c := range map[string]struct{ log, not string }{
+		"XLA's share of a GPU on a TPU":           {"jax.devices(): [TpuDevice(id=0, process_index=0, coords=(0,0,0), core_on_chip=0)]\n" + stackOf("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 12.50MiB (13107200B) on device ordinal 3", "/home/u/train.py|main|state = init_fn(params)"), "XLA_"},
+		"the actor's batch while the critic runs": {verl + stackOf(full("344.00 MiB", "79.15", "211.40 MiB", "76.88"), "/w/verl/workers/critic/dp_critic.py|update_critic|vpreds = self._forward_micro_batch(data)", layer), "actor.ppo_micro_batch_size"},
+		"the optimizer's states of adapters":      {verl + stackOf(full("1.82 GiB", "79.11", "1.45 GiB", "73.83"), "/w/verl/workers/sharding_manager/fsdp_vllm.py|__enter__|params = layered_summon_lora_params(self.module)", "torch/distributed/fsdp/_flat_param.py|_alloc_padded_unsharded_flat_param|_alloc_storage(unsharded_flat_param"), "optimizer_offload"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for _, change := range changesOf(answerTo(t, c.log)) {
+				assert.NotContains(t, change, c.not)
+			}
+		})
+	}
+}
+
+// full is the message of a card that ran full.
+func full(asked, total, free, allocated string) string {
+	return "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + asked + ". GPU 0 has a total capacity of " + total + " GiB of which " + free + " is free. Of the allocated memory " + allocated +
+		" GiB is allocated by PyTorch, and 300.00 MiB is reserved by PyTorch but unallocated."
 }

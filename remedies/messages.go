@@ -117,6 +117,14 @@ var (
 	}
 )
 
+// onTPU reports whether the accelerator is a TPU: a message says so, or JAX lists its devices.
+func onTPU(ctx *Context, given string) verdict {
+	if _, listed := lastReading(ctx.run, "jax.tpu_devices"); listed {
+		return verdict{yes, tpu.why}
+	}
+	return tpu.ask(ctx, given)
+}
+
 // readField returns the field of one of the patterns, from the message or a line of the evidence, or "".
 func readField(ctx *Context, key string, patterns ...string) string {
 	if v := ctx.root.Fields[key]; v != "" && slices.Contains(patterns, ctx.root.Pattern) {

@@ -16,6 +16,8 @@ func huggingFaceMarkers() []pattern.Pattern {
 			"Loading checkpoint shards:   0%|          | 0/17 [00:00<00:51,  2.90s/it]", "Loading safetensors checkpoint shards:   0% Completed | 0/4 [00:00<00:04,  1.18it/s]",
 			"Loading pipeline components...:  57%|#####7    | 4/7 [00:30<00:20,  6.81s/it]", "Loading checkpoint shards:  43%|####3     | 13/30 [02:08<02:40,  9.1s/it]",
 			"Loading weights:  38%|###7      | 74/197 [00:02<00:04, 27.1it/s, Materializing param=model.norm.weight]"),
+		markers{kind: "phase", source: "LitGPT, generate/base.py, chat/base.py"}.line("litgpt.load_weights", point("init", "weights"), `^Loading model '[^']{1,400}' with \{'`, []string{"Loading model '"},
+			"Loading model 'checkpoints/meta-llama/Llama-2-70b-hf/lit_model.pth' with {'org': 'meta-llama', 'name': 'Llama-2-70b-hf', 'block_size': 4096}"),
 		{
 			Name:     "trainer.dataset_processes",
 			Literals: []string{" (num_proc="},

@@ -101,6 +101,14 @@ func xlaPatterns() []pattern.Pattern {
 			NoMatch: []string{"Can't reduce memory use below 11.03GiB (11842314240 bytes) by rematerialization; only reduced to 12.54GiB (13465534464 bytes)"},
 		},
 		{
+			Name:     "jax.tpu_devices",
+			Literals: []string{"TpuDevice(id="},
+			Expr:     `\bTpuDevice\(id=(?<device>\d{1,5})\b`,
+			Gauge:    true, Source: "jaxlib: what jax.devices() returns, as programs print it",
+			Match:   []pattern.Sample{{Line: "jax.devices(): [TpuDevice(id=0, process_index=0, coords=(0,0,0), core_on_chip=0)]", Want: parser.Fields{"device": "0"}}},
+			NoMatch: []string{"devices: [CudaDevice(id=0)]"},
+		},
+		{
 			Name:     "xla.pool",
 			Literals: []string{"XLA backend allocating"},
 			Expr:     `XLA backend allocating (?<pool_b>\d{1,15}) bytes on device (?<device>\d{1,4}) for BFCAllocator`,

@@ -78,7 +78,7 @@ var card = []hypothesis{
 	{
 		id: "wrong_device",
 		evidence: []weighed{
-			{proof, both(frames(60, "nn.DataParallel gathers the outputs of all cards on the first", "nn/parallel/scatter_gather.py", "nn/parallel/data_parallel.py", "nn\\parallel\\data_parallel.py"), (*Input).gpu)},
+			{proof, both(when("nn.DataParallel gathers the outputs of all cards on the first", (*Input).gathersOutputs), (*Input).gpu)},
 			{3 * proof, alike},
 			{3 * proof, otherRanksCard},
 			{3 * proof, listedTwice},
@@ -97,7 +97,7 @@ var card = []hypothesis{
 			default:
 				return "the loaded checkpoint is still on this GPU, next to the model and its states", nil
 			}
-			if in.passes(60, "nn/parallel/scatter_gather.py", "nn/parallel/data_parallel.py") {
+			if in.gathersOutputs() {
 				return plain("nn.DataParallel gathers the outputs of all cards on the first")(in)
 			}
 			return plain("processes of other ranks also use this GPU")(in)
@@ -234,6 +234,13 @@ func PreparesImages(in *Input) string {
 		return ""
 	}
 	return "; SGLang's main process prepares images there"
+}
+
+// gathersOutputs reports whether nn.DataParallel works with several cards. With one it calls the module itself
+// (torch/nn/parallel/data_parallel.py).
+func (in *Input) gathersOutputs() bool {
+	const frames = 60
+	return in.passes(frames, "nn/parallel/scatter_gather.py", "nn/parallel/data_parallel.py", "nn\\parallel\\data_parallel.py") && !in.passes(frames, "return self.module(*inputs[0]")
 }
 
 // strangers is what other processes hold. Inside a container PyTorch lists its own process among them, so what is left of the card beside
