@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"slices"
 	"strings"
 
 	"oomscan/parser/ascii"
@@ -155,3 +156,10 @@ func endsWithAny(name string, words []string) bool {
 	}
 	return false
 }
+
+// hasHead reports whether a text may have the name of a column or of a mapping with credentials.
+func hasHead(text string) bool {
+	return slices.ContainsFunc(heads, func(word string) bool { return strings.Contains(text, word) })
+}
+
+var heads = strings.Fields("key Key KEY oken OKEN ecret ECRET assw ASSW auth Auth AUTH ookie OOKIE cred Cred CRED")

@@ -43,6 +43,10 @@ func Text(text string) string {
 	}
 	text = mask(text, manifestIn(text))
 	text = mask(text, columnsIn(text))
+	if hasHead(text) {
+		text = mask(text, cellsIn(text))
+		text = mask(text, nestedIn(text))
+	}
 	text = mask(text, namedIn(text))
 	if view, at := asTyped(text, &has); at != nil {
 		text = mask(text, typedIn(view, at))
@@ -173,7 +177,7 @@ func namedIn(text string) (spans []span) {
 			continue
 		}
 		sure, short := Key(name), isShort(name)
-		if !sure && !short && !mayBeKey(name) || !isClosed(text[:i], name, text[i:]) {
+		if !sure && !short && !mayBeKey(name) && !isHeld(name) || !isClosed(text[:i], name, text[i:]) {
 			continue
 		}
 		lo, hi := value(text, at)
@@ -288,6 +292,9 @@ func nameBefore(text string) string {
 	begin := end
 	for begin > 0 && end-begin <= maxName && nameByte(text[begin-1]) {
 		begin--
+	}
+	if begin > 0 && begin < end && text[begin-1] == '\\' && text[begin] == 'n' { // an escaped end of a line
+		begin++
 	}
 	if begin > 0 && text[begin-1] == '%' { // after an encoded sign of a URL
 		begin = min(begin+2, end)
@@ -444,20 +451,24 @@ func isValue(name, between, value string) bool {
 
 // isIssued reports whether a value has the form of an issued key: one run of letters and digits, shorter where the letters have one
 // case, as in the access keys of AWS and Huawei Cloud, a UUID, maybe behind a short prefix, 28 bytes in Base64, as in those of Ceph, or words of which one has at
-// least three numbers between its letters or looks drawn at random, or of any characters but those of paths and calls with as many such numbers.
+// least three numbers between its letters or looks drawn at random, or of any characters but those of paths and calls with as many such
+// numbers, or such a look without its signs.
 func isIssued(value string) bool {
-	const least, ofOneCase, part, short, uuid, prefix, base64 = 24, 20, 16, 12, 36, 8, 40
-	return len(value) >= least && hasNumbersInside(value) && !strings.HasPrefix(value, "/") && !strings.ContainsAny(value, ` ([{<\`) && !strings.Contains(value, "://") ||
+	const least, ofOneCase, part, short, uuid, prefix, base64, drawn = 24, 20, 16, 12, 36, 8, 40, 50
+	return len(value) >= least && (hasNumbersInside(value) || isDrawn(unsigned.Replace(value), drawn)) && !strings.HasPrefix(value, "/") && !strings.ContainsAny(value, ` ([{<\`) && !strings.Contains(value, "://") ||
 		len(value) >= least && hasDigit(value) && isRun(value) ||
 		len(value) >= ofOneCase && hasLetterAndDigit(value) && isRun(value) && (strings.ToLower(value) == value || strings.ToUpper(value) == value) ||
 		len(value) <= prefix+uuid && hasUUID(value) ||
-		len(value) >= base64 && strings.HasSuffix(value, "=") && isRandom(value) && isRun(strings.NewReplacer("+", "", "/", "", "-", "", "_", "", "=", "").Replace(value)) ||
+		len(value) >= base64 && strings.HasSuffix(value, "=") && isRandom(value) && isRun(unsigned.Replace(value)) ||
 		slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(wordy+".:%", r) }), func(word string) bool {
 			_, numbers := classes(word)
 			return len(word) >= part && (numbers >= 3 && isRun(word) || hasDigit(word) && isDrawn(word, 45) || isDrawn(word, 60)) ||
 				len(word) >= short && hasDigit(word) && isDrawn(word, 70)
 		})
 }
+
+// unsigned removes the signs of keys.
+var unsigned = strings.NewReplacer("+", "", "/", "", "=", "", "-", "", "_", "", ".", "", "~", "")
 
 // isRun reports whether a text has nothing but letters and digits.
 func isRun(text string) bool {

@@ -166,6 +166,26 @@ func TestTextMasksWhatHasAnAmbiguousName(t *testing.T) {
 	}
 }
 
+// TestTextMasksAnyKeyWithSigns puts keys of the signs that issuers use behind names that may be a model's too.
+func TestTextMasksAnyKeyWithSigns(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"jupyter_token = %", "export MY_AUTH=%", "['train.py', '--pat', '%', '--lr', '1']", `{"key": "%"}`, "?x=1&inference_token=%&y=2", "  X-Auth: %", "| auth | % |", "key -> %",
+	} {
+		for _, value := range []string{"QC8YxIhPtvPnbx~fS9V=G=oZbf3~cVsW", "mf82fJ51+r4=KkCo~RMww/TVSnlS9vNg", "wQ3.xT-9bLk_Yp2~Rf7/Vz+4Hs", "2SGpExMDGS_cVp=2D.vv5O7F"} {
+			assert.NotContains(t, secret.Stable(with(text, value)), value[:8], text)
+		}
+	}
+	for _, text := range []string{
+		"sort_key: GPU-A100-SXM4-80GB_bf16_TP8_PP4_EP2", "key=Qwen/Qwen2.5-VL-7B-Instruct-GPTQ-Int4", "key: deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B", "auth: mlx-community/Meta-Llama-3.1-8B-Instruct-4bit",
+		"key: RedHatAI/Qwen2.5-VL-72B-Instruct-FP8-dynamic", "next_key=ViT-B-16-SigLIP2-384.webli_v2", "key=Llama-3.2-11B-Vision-Instruct-QLORA_INT4_EO8",
+	} {
+		assert.Equal(t, text, secret.Stable(text))
+	}
+}
+
+func with(text, value string) string { return strings.ReplaceAll(text, "%", value) }
+
 // TestTextMasksElementsOfXML puts a password for each %.
 func TestTextMasksElementsOfXML(t *testing.T) {
 	t.Parallel()
@@ -406,7 +426,7 @@ func TestTimeIsLinear(t *testing.T) {
 		}
 		return time.Since(begin)
 	}
-	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key ", `\`, "['a', ", `["`, "logged in ", "token is ", "x: str[", "password:\n ", "***:", "x_KEY ", "<td>a", "[-a, ", "Ab1-", "a,", "*** ", "**", "<a ", "<a></", "kind: Secret\ndata:\n ", "data: {kind: Secret "} {
+	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key ", `\`, "['a', ", `["`, "logged in ", "token is ", "x: str[", "password:\n ", "***:", "x_KEY ", "<td>a", "[-a, ", "Ab1-", "a,", "*** ", "**", "<a ", "<a></", "kind: Secret\ndata:\n ", "data: {kind: Secret ", "auth: {", "auth:\n ", "| key | a |\n", "a.key.b=c ", "key\\n\t"} {
 		part := strings.Repeat(unit, size/len(unit))
 		linear := false
 		for range 3 {
