@@ -87,7 +87,7 @@ func (x *shape) find(text string) (spans []span) {
 
 // isNamed reports whether a match's last group but one is the name of a credential, and the last a value for it.
 func isNamed(text string, m []int) bool {
-	name, val := text[m[len(m)-4]:m[len(m)-3]], text[m[len(m)-2]:m[len(m)-1]]
+	name, val := strings.ReplaceAll(text[m[len(m)-4]:m[len(m)-3]], " ", "_"), text[m[len(m)-2]:m[len(m)-1]]
 	return len(name) <= maxName && (Key(name) || mayBeKey(name) && isIssued(val)) && isValue(name, "", val)
 }
 
@@ -444,7 +444,7 @@ func isValue(name, between, value string) bool {
 	sentence := strings.HasSuffix(between, ": ") || strings.HasPrefix(between, "|") || strings.HasPrefix(between, ":") && strings.ContainsAny(between, "\n\\")
 	if sentence && !strings.ContainsAny(between, `"'`) {
 		return password || !isQuantity(value) && len(value) >= 8 &&
-			(strings.ContainsAny(value, digits) || len(value) >= minRun && isDrawn(strings.TrimRight(value, "=>)"), 30) || isDrawn(value[strings.LastIndexByte(value, '.')+1:], 50))
+			(strings.ContainsAny(value, digits) || len(value) >= minRun && isDrawn(strings.TrimRight(value, "=>)"), 30) || isDrawn(value[strings.LastIndexByte(value, '.')+1:], 50) || isDrawnWithSigns(value))
 	}
 	return true
 }
@@ -454,8 +454,8 @@ func isValue(name, between, value string) bool {
 // least three numbers between its letters or looks drawn at random, or of any characters but those of paths and calls with as many such
 // numbers, or such a look without its signs.
 func isIssued(value string) bool {
-	const least, ofOneCase, part, short, uuid, prefix, base64, drawn = 24, 20, 16, 12, 36, 8, 40, 50
-	return len(value) >= least && (hasNumbersInside(value) || isDrawn(unsigned.Replace(value), drawn)) && !strings.HasPrefix(value, "/") && !strings.ContainsAny(value, ` ([{<\`) && !strings.Contains(value, "://") ||
+	const least, ofOneCase, part, short, uuid, prefix, base64 = 24, 20, 16, 12, 36, 8, 40
+	return len(value) >= least && (hasNumbersInside(value) || isDrawnWithSigns(value)) && !strings.HasPrefix(value, "/") && !strings.ContainsAny(value, ` ([{<\`) && !strings.Contains(value, "://") ||
 		len(value) >= least && hasDigit(value) && isRun(value) ||
 		len(value) >= ofOneCase && hasLetterAndDigit(value) && isRun(value) && (strings.ToLower(value) == value || strings.ToUpper(value) == value) ||
 		len(value) <= prefix+uuid && hasUUID(value) ||
@@ -466,9 +466,6 @@ func isIssued(value string) bool {
 				len(word) >= short && hasDigit(word) && isDrawn(word, 70)
 		})
 }
-
-// unsigned removes the signs of keys.
-var unsigned = strings.NewReplacer("+", "", "/", "", "=", "", "-", "", "_", "", ".", "", "~", "")
 
 // isRun reports whether a text has nothing but letters and digits.
 func isRun(text string) bool {
