@@ -170,7 +170,7 @@ func TestTextMasksWhatHasAnAmbiguousName(t *testing.T) {
 func TestTextMasksAnyKeyWithSigns(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
-		"jupyter_token = %", "export MY_AUTH=%", "['train.py', '--pat', '%', '--lr', '1']", `{"key": "%"}`, "?x=1&inference_token=%&y=2", "  X-Auth: %", "| auth | % |", "key -> %", "using key %", "signing_key: %",
+		"jupyter_token = %", "export MY_AUTH=%", "['train.py', '--pat', '%', '--lr', '1']", `{"key": "%"}`, "?x=1&inference_token=%&y=2", "  X-Auth: %", "| auth | % |", "key -> %", "using key %", "signing_key: %", "using acme_api_token %",
 	} {
 		for _, value := range []string{"rfzd1GH9VhBmgrzDwjm8PVg2C4-r_TzbTPOzSOgSMEI", "QC8YxIhPtvPnbx~fS9V=G=oZbf3~cVsW", "mf82fJ51+r4=KkCo~RMww/TVSnlS9vNg", "wQ3.xT-9bLk_Yp2~Rf7/Vz+4Hs", "2SGpExMDGS_cVp=2D.vv5O7F"} {
 			assert.NotContains(t, secret.Stable(with(text, value)), value[:8], text)
