@@ -112,6 +112,12 @@ func mayBeKey(name string) bool {
 	return endsWithAny(last, services)
 }
 
+// isOfModel reports whether a blank separates a name, which is the last in text, from the word that makes it a model's: "cache key".
+func isOfModel(text, name string) bool {
+	before, blank := strings.CutSuffix(text[:max(0, strings.LastIndex(text, name))], " ")
+	return blank && endsWithAny(snake(nameBefore(before)), modelWords)
+}
+
 // snake converts a name to snake case: "account_key" for "AccountKey" and "account-key".
 func snake(name string) string {
 	var b strings.Builder

@@ -177,7 +177,7 @@ func namedIn(text string) (spans []span) {
 			continue
 		}
 		sure, short := Key(name), isShort(name)
-		if !sure && !short && !mayBeKey(name) && !isHeld(name) || !isClosed(text[:i], name, text[i:]) {
+		if !sure && !short && (!mayBeKey(name) || isOfModel(text[from:i], name)) && !isHeld(name) || !isClosed(text[:i], name, text[i:]) {
 			continue
 		}
 		lo, hi := value(text, at)

@@ -19,7 +19,7 @@ func TestTextMasksAHexadecimalKeyInASentence(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"cache key " + hex40, "looking up key " + hex40 + " in the cache", "the cache has no key " + hex40, "sort key " + hex40, "cache-key: " + hex40, "[fx cache] key " + hex40, "pat 5 credentials 3",
+		"cache key " + hex40, "cache key: " + hex40, "Cache key = fp16-i64-fp16x128x128x64", "the partition key -> " + hex40, "looking up key " + hex40 + " in the cache", "the cache has no key " + hex40, "sort key " + hex40, "cache-key: " + hex40, "[fx cache] key " + hex40, "pat 5 credentials 3",
 		"found key 3f2504e0-4f89-41d3-9a0c-0305e82c3301", "author " + hex40,
 	} {
 		assert.Equal(t, text, secret.Stable(text))
