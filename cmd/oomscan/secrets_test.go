@@ -2,10 +2,13 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"oomscan/parser/secret/secrettest"
 )
@@ -41,5 +44,25 @@ func TestNoKindOfSecretReachesAReport(t *testing.T) {
 			_, out, _ := call(t, nil, "rules", "try", log.String())
 			assert.Empty(t, k.Leak(string(out)))
 		})
+	}
+}
+
+// TestNoSecretOfAPathReachesAReport names folders by a credential and reads them as several jobs.
+func TestNoSecretOfAPathReachesAReport(t *testing.T) {
+	t.Parallel()
+	key := "hf" + "_aB3dE6gH9jK2mN5pQ8sT1vW4yZ7bC0dF3h"
+	const oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 1.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+	dir := t.TempDir()
+	var logs []string
+	for _, job := range []string{"a", "b"} {
+		logs = append(logs, filepath.Join(dir, key+job, "rank0.log"))
+		require.NoError(t, os.MkdirAll(filepath.Dir(logs[len(logs)-1]), 0o755))
+		require.NoError(t, os.WriteFile(logs[len(logs)-1], []byte(oom), 0o600))
+	}
+	for _, format := range []string{"text", "json", "ndjson", "html", "markdown", "junit", "sarif", "prom"} {
+		for _, args := range [][]string{logs, append([]string{"--each"}, logs...), {dir}} {
+			_, out, errs := call(t, nil, append([]string{"--format", format}, args...)...)
+			assert.NotContains(t, string(out)+string(errs), key[:12], "%s %q", format, args)
+		}
 	}
 }

@@ -33,6 +33,63 @@ func columnsIn(text string) (spans []span) {
 	return spans
 }
 
+// tableCell separates the cells of a table.
+var tableCell = lazyre.New(` *(?:[|│┃]|\t|\\t|(?: {2,})) *`)
+
+// cellsIn finds the values below a header with the name of a credential, in a table whose columns have rules, tabs or blanks between
+// them. A line of signs alone is a rule.
+func cellsIn(text string) (spans []span) {
+	column, width := -1, 0
+	for at := 0; at < len(text); {
+		length, end := lineOf(text[at:])
+		line := text[at : at+length]
+		if column >= 0 || end > 0 && hasHead(line) {
+			cells := cellsOf(line, at)
+			if i := slices.IndexFunc(cells, func(c span) bool { return c.hi-c.lo <= maxName && Key(text[c.lo:c.hi]) }); i >= 0 {
+				column, width = i, len(cells)
+			} else if len(cells) > 0 && len(cells) != width {
+				column = -1
+			} else if len(cells) > 0 && column >= 0 && isColumn(text[cells[column].lo:cells[column].hi]) {
+				spans = append(spans, cells[column])
+			}
+		}
+		at += length + max(end, 1)
+	}
+	return spans
+}
+
+// lineOf returns the length of the line that text begins with, and of its end, as it is or escaped: 0 if there is none.
+func lineOf(text string) (length, end int) {
+	for i := range len(text) {
+		switch {
+		case text[i] == '\n':
+			return i, 1
+		case strings.HasPrefix(text[i:], `\n`):
+			return i, len(`\n`)
+		}
+	}
+	return len(text), 0
+}
+
+// cellsOf returns where the cells of a line are, which begins at from: none if it has one alone, or no letter and no digit.
+func cellsOf(line string, from int) (cells []span) {
+	if !hasLetter(line) && !hasDigit(line) {
+		return nil
+	}
+	lo := 0
+	for _, m := range append(tableCell().FindAllStringIndex(line, -1), []int{len(line), len(line)}) {
+		if cell := strings.Trim(line[lo:m[0]], " "+decoration); cell != "" {
+			begin := from + lo + strings.Index(line[lo:], cell)
+			cells = append(cells, span{begin, begin + len(cell)})
+		}
+		lo = m[1]
+	}
+	if len(cells) < 2 {
+		return nil
+	}
+	return cells
+}
+
 // isColumn accepts what is issued, and a shorter run of letters with three numbers between them.
 func isColumn(s string) bool {
 	_, numbers := classes(s)

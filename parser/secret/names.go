@@ -1,6 +1,7 @@
 package secret
 
 import (
+	"slices"
 	"strings"
 
 	"oomscan/parser/ascii"
@@ -10,7 +11,7 @@ import (
 var tokenWords = []string{
 	"", "api", "access", "auth", "bearer", "hf", "hub", "hugging_face", "huggingface", "secret", "refresh", "session",
 	"wandb", "github", "gitlab", "git", "id", "personal_access", "push_to_hub", "use_auth", "security", "ci_job", "private",
-	"vault", "bot", "user", "service", "identity", "account", "csrf", "registry", "kubeadm", "bootstrap", "k3s",
+	"sas", "oauth", "deploy", "jwt", "jupyter", "runner", "webhook", "vault", "bot", "user", "service", "identity", "account", "csrf", "registry", "kubeadm", "bootstrap", "k3s",
 }
 
 // keyWords are the same for "_key", unlike in prompt_key or image_key.
@@ -111,6 +112,12 @@ func mayBeKey(name string) bool {
 	return endsWithAny(last, services)
 }
 
+// isOfModel reports whether a blank separates a name, which is the last in text, from the word that makes it a model's: "cache key".
+func isOfModel(text, name string) bool {
+	before, blank := strings.CutSuffix(text[:max(0, strings.LastIndex(text, name))], " ")
+	return blank && endsWithAny(snake(nameBefore(before)), modelWords)
+}
+
 // snake converts a name to snake case: "account_key" for "AccountKey" and "account-key".
 func snake(name string) string {
 	var b strings.Builder
@@ -155,3 +162,10 @@ func endsWithAny(name string, words []string) bool {
 	}
 	return false
 }
+
+// hasHead reports whether a text may have the name of a column or of a mapping with credentials.
+func hasHead(text string) bool {
+	return slices.ContainsFunc(heads, func(word string) bool { return strings.Contains(text, word) })
+}
+
+var heads = strings.Fields("key Key KEY oken OKEN ecret ECRET assw ASSW auth Auth AUTH ookie OOKIE cred Cred CRED")

@@ -141,6 +141,21 @@ func isDrawn(run string, percent int) bool {
 	return len(run) >= 8 && isRun(run) && changes*100 >= len(run)*percent && strings.ToLower(run) != run && strings.ToUpper(run) != run
 }
 
+// isDrawnWithSigns reports whether a key's characters are drawn at random, its signs aside. Names of models and of GPUs have versions and
+// sizes, which are of another class than what is beside them, but neither + nor ~.
+func isDrawnWithSigns(key string) bool {
+	const least, long, usual, low = 18, 32, 50, 45
+	bare := unsigned.Replace(key)
+	percent := usual
+	if len(bare) >= long || strings.ContainsAny(key, "+~") {
+		percent = low
+	}
+	return len(bare) >= least && isDrawn(bare, percent)
+}
+
+// unsigned removes the signs of keys.
+var unsigned = strings.NewReplacer("+", "", "/", "", "=", "", "-", "", "_", "", ".", "", "~", "")
+
 // hasNumbersInside reports whether a text has three numbers with a letter before and one behind, as keys with signs have; names have
 // their numbers at the end of words.
 func hasNumbersInside(text string) bool {

@@ -43,6 +43,10 @@ func Text(text string) string {
 	}
 	text = mask(text, manifestIn(text))
 	text = mask(text, columnsIn(text))
+	if hasHead(text) {
+		text = mask(text, cellsIn(text))
+		text = mask(text, nestedIn(text))
+	}
 	text = mask(text, namedIn(text))
 	if view, at := asTyped(text, &has); at != nil {
 		text = mask(text, typedIn(view, at))
@@ -83,7 +87,7 @@ func (x *shape) find(text string) (spans []span) {
 
 // isNamed reports whether a match's last group but one is the name of a credential, and the last a value for it.
 func isNamed(text string, m []int) bool {
-	name, val := text[m[len(m)-4]:m[len(m)-3]], text[m[len(m)-2]:m[len(m)-1]]
+	name, val := strings.ReplaceAll(text[m[len(m)-4]:m[len(m)-3]], " ", "_"), text[m[len(m)-2]:m[len(m)-1]]
 	return len(name) <= maxName && (Key(name) || mayBeKey(name) && isIssued(val)) && isValue(name, "", val)
 }
 
@@ -173,7 +177,7 @@ func namedIn(text string) (spans []span) {
 			continue
 		}
 		sure, short := Key(name), isShort(name)
-		if !sure && !short && !mayBeKey(name) || !isClosed(text[:i], name, text[i:]) {
+		if !sure && !short && (!mayBeKey(name) || isOfModel(text[from:i], name)) && !isHeld(name) || !isClosed(text[:i], name, text[i:]) {
 			continue
 		}
 		lo, hi := value(text, at)
@@ -288,6 +292,9 @@ func nameBefore(text string) string {
 	begin := end
 	for begin > 0 && end-begin <= maxName && nameByte(text[begin-1]) {
 		begin--
+	}
+	if begin > 0 && begin < end && text[begin-1] == '\\' && text[begin] == 'n' { // an escaped end of a line
+		begin++
 	}
 	if begin > 0 && text[begin-1] == '%' { // after an encoded sign of a URL
 		begin = min(begin+2, end)
@@ -437,21 +444,22 @@ func isValue(name, between, value string) bool {
 	sentence := strings.HasSuffix(between, ": ") || strings.HasPrefix(between, "|") || strings.HasPrefix(between, ":") && strings.ContainsAny(between, "\n\\")
 	if sentence && !strings.ContainsAny(between, `"'`) {
 		return password || !isQuantity(value) && len(value) >= 8 &&
-			(strings.ContainsAny(value, digits) || len(value) >= minRun && isDrawn(strings.TrimRight(value, "=>)"), 30) || isDrawn(value[strings.LastIndexByte(value, '.')+1:], 50))
+			(strings.ContainsAny(value, digits) || len(value) >= minRun && isDrawn(strings.TrimRight(value, "=>)"), 30) || isDrawn(value[strings.LastIndexByte(value, '.')+1:], 50) || isDrawnWithSigns(value))
 	}
 	return true
 }
 
 // isIssued reports whether a value has the form of an issued key: one run of letters and digits, shorter where the letters have one
 // case, as in the access keys of AWS and Huawei Cloud, a UUID, maybe behind a short prefix, 28 bytes in Base64, as in those of Ceph, or words of which one has at
-// least three numbers between its letters or looks drawn at random, or of any characters but those of paths and calls with as many such numbers.
+// least three numbers between its letters or looks drawn at random, or of any characters but those of paths and calls with as many such
+// numbers, or such a look without its signs.
 func isIssued(value string) bool {
 	const least, ofOneCase, part, short, uuid, prefix, base64 = 24, 20, 16, 12, 36, 8, 40
-	return len(value) >= least && hasNumbersInside(value) && !strings.HasPrefix(value, "/") && !strings.ContainsAny(value, ` ([{<\`) && !strings.Contains(value, "://") ||
+	return len(value) >= least && (hasNumbersInside(value) || isDrawnWithSigns(value)) && !strings.HasPrefix(value, "/") && !strings.ContainsAny(value, ` ([{<\`) && !strings.Contains(value, "://") ||
 		len(value) >= least && hasDigit(value) && isRun(value) ||
 		len(value) >= ofOneCase && hasLetterAndDigit(value) && isRun(value) && (strings.ToLower(value) == value || strings.ToUpper(value) == value) ||
 		len(value) <= prefix+uuid && hasUUID(value) ||
-		len(value) >= base64 && strings.HasSuffix(value, "=") && isRandom(value) && isRun(strings.NewReplacer("+", "", "/", "", "-", "", "_", "", "=", "").Replace(value)) ||
+		len(value) >= base64 && strings.HasSuffix(value, "=") && isRandom(value) && isRun(unsigned.Replace(value)) ||
 		slices.ContainsFunc(strings.FieldsFunc(value, func(r rune) bool { return strings.ContainsRune(wordy+".:%", r) }), func(word string) bool {
 			_, numbers := classes(word)
 			return len(word) >= part && (numbers >= 3 && isRun(word) || hasDigit(word) && isDrawn(word, 45) || isDrawn(word, 60)) ||

@@ -109,7 +109,7 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"CREATE USER me IDENTIFIED WITH caching_sha2_password BY '%';", "ALTER USER me IDENTIFIED BY \"%\"", "CREATE USER me IDENTIFIED BY %;", "SET PASSWORD FOR me = '%'", "CREATE LOGIN me WITH PASSWORD = N'%'",
 		"CREATE SECRET (TYPE S3, KEY_ID 'x', SECRET '%')", "INSERT INTO users (name, password) VALUES ('me', '%')", "user,password\nme,%", `['x', 'user,password\nme,%']`, "name,api_key,url\nme,%,https://h",
 		"secret_key = <<EOF\n%\nEOF", `password = "x" -> "%"`, `proxy_set_header Authorization "Bearer %";`, "proxy_set_header X-Api-Key %;", "+ npm config set //registry/:_authToken %", "machine h password %",
-		"db.example.com:6543:db:me:%", "(WorkerDict(db:5432:exp:rl:%) pid=1)", "令牌=%", `var token: string = "%"`, "apikey %", "python^@--api-key^@%^@-n", "- \"--api-key\"\n- \"%\"", "+ echo % | passwd me --stdin",
+		"db.example.com:6543:db:me:%", "(WorkerDict(db:5432:exp:rl:%) pid=1)", "令牌=%", `var token: string = "%"`, "apikey %", "sas_token: %", "oauth_token=%", "deploy_token: %", "--jwt-token %", "python^@--api-key^@%^@-n", "- \"--api-key\"\n- \"%\"", "+ echo % | passwd me --stdin",
 	} {
 		const password = "Tr0ub4dor"
 		got := secret.Stable(strings.ReplaceAll(line, "%", password))
@@ -161,10 +161,30 @@ func TestTextMasksWhatHasAnAmbiguousName(t *testing.T) {
 			assert.Equal(t, text, secret.Stable(text))
 		}
 	}
-	for _, text := range []string{"key " + hex40, "found key 3f2504e0-4f89-41d3-9a0c-0305e82c3301 in the cache", "var key openSSHEd25519PrivateKey", "missing key model.layers.0.self_attn.q_proj.weight"} {
+	for _, text := range []string{"found key 3f2504e0-4f89-41d3-9a0c-0305e82c3301 in the cache", "var key openSSHEd25519PrivateKey", "missing key model.layers.0.self_attn.q_proj.weight"} {
 		assert.Equal(t, text, secret.Stable(text))
 	}
 }
+
+// TestTextMasksAnyKeyWithSigns puts keys of the signs that issuers use behind names that may be a model's too.
+func TestTextMasksAnyKeyWithSigns(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{
+		"jupyter_token = %", "export MY_AUTH=%", "['train.py', '--pat', '%', '--lr', '1']", `{"key": "%"}`, "?x=1&inference_token=%&y=2", "  X-Auth: %", "| auth | % |", "key -> %", "using key %", "signing_key: %", "using acme_api_token %",
+	} {
+		for _, value := range []string{"rfzd1GH9VhBmgrzDwjm8PVg2C4-r_TzbTPOzSOgSMEI", "QC8YxIhPtvPnbx~fS9V=G=oZbf3~cVsW", "mf82fJ51+r4=KkCo~RMww/TVSnlS9vNg", "wQ3.xT-9bLk_Yp2~Rf7/Vz+4Hs", "2SGpExMDGS_cVp=2D.vv5O7F"} {
+			assert.NotContains(t, secret.Stable(with(text, value)), value[:8], text)
+		}
+	}
+	for _, text := range []string{
+		"sort_key: GPU-A100-SXM4-80GB_bf16_TP8_PP4_EP2", "key=Qwen/Qwen2.5-VL-7B-Instruct-GPTQ-Int4", "key: deepseek-ai/DeepSeek-R1-Distill-Qwen-1.5B", "auth: mlx-community/Meta-Llama-3.1-8B-Instruct-4bit",
+		"key: RedHatAI/Qwen2.5-VL-72B-Instruct-FP8-dynamic", "next_key=ViT-B-16-SigLIP2-384.webli_v2", "key=Llama-3.2-11B-Vision-Instruct-QLORA_INT4_EO8",
+	} {
+		assert.Equal(t, text, secret.Stable(text))
+	}
+}
+
+func with(text, value string) string { return strings.ReplaceAll(text, "%", value) }
 
 // TestTextMasksElementsOfXML puts a password for each %.
 func TestTextMasksElementsOfXML(t *testing.T) {
@@ -406,7 +426,7 @@ func TestTimeIsLinear(t *testing.T) {
 		}
 		return time.Since(begin)
 	}
-	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key ", `\`, "['a', ", `["`, "logged in ", "token is ", "x: str[", "password:\n ", "***:", "x_KEY ", "<td>a", "[-a, ", "Ab1-", "a,", "*** ", "**", "<a ", "<a></", "kind: Secret\ndata:\n ", "data: {kind: Secret "} {
+	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key ", `\`, "['a', ", `["`, "logged in ", "token is ", "x: str[", "password:\n ", "***:", "x_KEY ", "<td>a", "[-a, ", "Ab1-", "a,", "*** ", "**", "<a ", "<a></", "kind: Secret\ndata:\n ", "data: {kind: Secret ", "auth: {", "auth:\n ", "| key | a |\n", "a.key.b=c ", "key\\n\t"} {
 		part := strings.Repeat(unit, size/len(unit))
 		linear := false
 		for range 3 {

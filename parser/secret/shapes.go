@@ -56,6 +56,10 @@ var shapes = slices.Concat([]shape{
 	{need: "_auth", re: lazyre.New(`(?:^|[\s:"'(])_auth\s*=\s*([A-Za-z0-9+/]{8,}={0,2})`), ok: isRandom},         // npm, cut short
 	{need: "login(", re: lazyre.New(`login\(\s*(?:\w+\s*=\s*)?["']([^"']{16,})["']`)},
 	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](?:local-)?(\w[\w+/=-]{31,})`)},
+	{need: "hexkey:", re: lazyre.New(`\bhexkey:(\w{16,})`)},                                          // OpenSSL
+	{need: "MAGIC-COOKIE", re: lazyre.New(`\bMIT-MAGIC-COOKIE-1["',\s]+([0-9a-f]{32})\b`)},           // X11
+	{need: "AC", re: lazyre.New(`\bAC[0-9a-f]{32}["']?[:,]\s*["']?([0-9a-f]{32})\b`)},                // Twilio's, behind the account
+	{need: "SecretStr(|SecretBytes(", re: lazyre.New(`\bSecret(?:Str|Bytes)\(b?\\*["']([^"'\\*]+)`)}, // Pydantic
 	{need: "pass:", re: lazyre.New(`-pass(?:in|out|word)?[\s"',=]+pass:([^\s"',]+)`)},
 	{need: "api.day.app/|ftqq.com/|push.ft07.com/|qmsg.zendee.cn/|hc-ping.com/", re: lazyre.New(`(?:api\.day\.app|sctapi\.ftqq\.com|(?:push\.ft07\.com|qmsg\.zendee\.cn)/send|hc-ping\.com)/([\w-]{20,})`)}, // Bark, ServerChan, Qmsg, Healthchecks
 	{need: "TRUE|FALSE", re: lazyre.New(`\s(?:TRUE|FALSE)\s/\S*\s(?:TRUE|FALSE)\s\d+\s\S+\s(\S{6,})`)},                                                                                                      // a file of cookies
@@ -75,11 +79,12 @@ var shapes = slices.Concat([]shape{
 	{need: " -a | -u ", near: ":", re: lazyre.New(`(?:^|[\s"'])(?:https?|ftp)\s[^|;&\n]*?-[au]\s+["']?[\w.@-]+:([^\s"']+)`)},
 	{need: "ftp", near: ",", re: lazyre.New(`\blftp\b.*?\s-u\s*["']?[^\s"',]+,([^\s"']+)`)},
 	{need: "curl", re: lazyre.New(`\bcurl\b[^|;&\n]*?\s--cert[\s=]+["']?[^\s"':]+:([^\s"']+)`)},
-	{need: "auth|Auth|AUTH|login|redential", near: `"'`, re: lazyre.New(`(?i)(?:auth|login|credentials?)\s*=?\s*\[?\(\s*["'][^"']*["']\s*,\s*["']([^"']+)["']`)},
+	{need: "auth|Auth|AUTH|login|redential", near: `"'`, re: lazyre.New(`(?i)(?:auth|login|credentials?)["']?\s*[=:]?\s*\[?\(\s*["'][^"']*["']\s*,\s*["']([^"']+)["']`)},
 	{need: "assword(|ASSWORD(|asswd(", near: `"'`, re: lazyre.New(`(?i)passw(?:or)?d\(\s*(?:["'][^"']*["']\s*,\s*)*["']([^"']+)["']`)},
 	{need: "connect(", near: `"'`, re: lazyre.New(`\bconnect\(\s*["'][^"']*["']\s*,\s*["']([^"']*["']\s*,\s*["'][^"']+)["']`)}, // MySQL and Oracle
 	{need: "BUNDLE_", near: ":", re: lazyre.New(`\bBUNDLE_\w+__\w+["']?\s*(?:[.=:]|=>)+\s*["']?([^\s"':]+:[^\s"']+)`)},         // a server of gems
 	{need: " key ", named: true, ok: isIssued, re: lazyre.New(`\b([\w-]+)\s+key` + announced)},
+	{need: "key |Key |KEY |key: ", named: true, veto: "ache", ok: isHexKey, re: lazyre.New(`(?i)\b((?:[\w-]+\s+)?key)` + announced)}, // no cache's
 	{need: "comet_ml.", re: lazyre.New(`\bcomet_ml\.\w+\(\s*["'](\w{25,})`)},
 	{need: "dentified |DENTIFIED |assword |ASSWORD |, SECRET '", near: "'", re: lazyre.New(`(?i)(?:\b(?:identified(?: with \S+)? by|password(?: for \S+ =)?)|(?-i:, SECRET))\s+'([^']+)'`)}, // SQL
 	{need: "DENTIFIED ", re: lazyre.New(`\bIDENTIFIED BY "?([^\s'";]+)`), ok: hasLetterAndDigit},                                                                                            // Oracle
@@ -93,13 +98,13 @@ var shapes = slices.Concat([]shape{
 		`reset-admin-password|(?:add-)?authtoken|net use [^\s"']+(?: [^\s"']+)* /user:[^\s"']+|net use (?:\w: )?\\\\\S+|net user \w+|pulumi config set --secret \S+|poetry config http-basic\.\S+ \S+|mkpasswd(?: -\w \S+)*|bindpw|requirepass|masterauth)["']* ["']?([^\s=/"'(-][^\s="']*)(?:[\s"']|$)`)},
 	{need: "assword |ASSWORD |ass phrase:|assphrase ", re: lazyre.New(`(?i)\bpass(?:word| ?phrase)(?:(?: is generated)? for(?: key)? (?:'[^']*'|"[^"]*"|[^\s:]+))?:\s+["']?([^\s"'(<\[{][^\s"']{3,})`)},
 	{need: "assword |ASSWORD |assword\t|assphrase ", re: lazyre.New(`(?i)\bpass(?:word|phrase)(?:\s+(?:for(?: user)? \S+|is|was|has been|set|changed|reset|to))*:?\s+["']?([^\s"'<>|]{6,})`), ok: hasLetterAndDigit},
-	{need: "oken |OKEN |auth |login ", re: lazyre.New(`(?i)\b(?:token|auth|login)` + announced), ok: isAnnounced},
+	{need: "oken |OKEN |auth |Auth |AUTH |redentials |pat |PAT |login ", re: lazyre.New(`(?i)\b(?:token|auth|credentials|pat|login)` + announced), ok: isAnnounced},
 	{need: "key |Key |KEY |key] |KEY] |pass |PASS |pwd |PWD |creds |CREDS ", re: lazyre.New(`(?i)\b(?:key|pass|pwd|creds)\]?` + announced), ok: isDrawnWord},
 	{
 		need: "PI key|pi key|PI Key|piKey |pikey |ccess key|ccess token|uth token|PI token|earer token|ecret |ogged in|ogging in", re: lazyre.New(`(?i)\b(?:(?:api|access|secret)[ -]?key|(?:api|access|auth|bearer) token|secret|logg(?:ed|ging) in [^.:;\n]*?\bkey)` + announced),
 		ok: func(s string) bool { return isIssued(s) || isRun(s) && hasLetterAndDigit(s) },
 	},
-	{need: "str|String", near: "=", named: true, re: lazyre.New(`\b(\w+): [\w.|\[\] ]*\b(?:str|[sS]tring|SecretStr)\b[\w.|\[\] ]*=\s*\\*["']([^"'\\]+)`)}, // a parameter with its type
+	{need: "str|String", near: "=", named: true, re: lazyre.New(`\b(\w+): [\w.|\[\] ]*\b(?:str|[sS]tring|SecretStr)\b[\w.|\[\] ]*=\s*(?:\w+\((?:default=)?)?\\*["']([^"'\\]+)`)}, // a parameter with its type
 	{need: "process ", re: lazyre.New(`\bprocess \d+ \(([^\s()]{15})\)`), ok: isCut},
 	{need: "SHA", re: lazyre.New(`\{S?SHA\d*\}([A-Za-z0-9+/]{20,}={0,2})`)}, // Apache's .htpasswd, LDAP
 	{need: "密|令牌|口令|パスワード|비밀번호|пароль|Пароль|ontraseña|ot de passe", re: lazyre.New(`(?:密码|密钥|密碼|访问令牌|口令|パスワード|비밀번호|[пП]ароль|[cC]ontraseña|[mM]ot de passe)\s*[:：=是为]\s*["']?([^\s"'，。]{4,})`)},
@@ -109,7 +114,7 @@ var shapes = slices.Concat([]shape{
 	{need: "</", named: true, re: lazyre.New(`<(?:[\w-]+:)?([\w.-]+)(?:\s[^<>]*)?>` + gap + `(?:<!\[CDATA\[` + gap + `)?([^<]*[^<\s\]\\])` + gap + `(?:\]\]>` + gap + `)?</`)},                                                                          // an element of XML
 	{need: "<value|<Value|<string", named: true, re: lazyre.New(`(?:<(?:name|key)>` + gap + `|\b[nN]ame=\\*")([\w.-]+)(?:` + gap + `</(?:name|key)>|\\*">)` + gap + `<(?:value|Value|string)>` + gap + `([^<]*[^<\s\\])` + gap + `</`)},                 // and beside one with its name
 	{need: "name=\"", near: "\n\\", named: true, ok: isNoAttribute, re: lazyre.New(`\bname="([\w.-]+)"(?:\s|\\+[rn])+([^\s"\\]{4,})`)},                                                                                                                  // a form
-	{need: "_KEY |_TOKEN |_SECRET |-Key |_key |_token |_secret |_KEY,|_TOKEN,|_KEY;|_TOKEN;", named: true, ok: isColumn, re: lazyre.New(`([\w-]+[_-](?:KEY|TOKEN|SECRET|[Kk]ey|token|secret))[ ,;]["']?([^\s"'=:|,;()<>]{16,})`)},                       // a column, a line of CSV
+	{need: "_KEY |_TOKEN |_SECRET |-Key |_key |_token |_secret |_KEY,|_TOKEN,|_KEY;|_TOKEN;", named: true, ok: isColumn, re: lazyre.New(`([\w-]+[_-](?:KEY|TOKEN|SECRET|[Kk]ey|token|secret))[ ,;]["']?([^\s"':|,;()<>]{16,})`)},                        // a column, a line of CSV
 	{need: "***", re: lazyre.New(`\*\*\*(?:(?:::\w+)?[:, ]|\\*["'], ?\\*["'])([^\s"',:@\\()]{16,})`), ok: isIssuedOrBase64},                                                                                                                             // the secret behind its id
 	{need: "***\\\" ->|***\" ->", re: lazyre.New(`\*\*\*\\*" -> \\*"([^"\\]+)`)},                                                                                                                                                                        // Terraform's plan
 	{need: "***", re: lazyre.New(`(?:\*\*\*[\w.-]{0,7}[\s\\n]+){2}([^\s*\\"'$]{8,})`), ok: isRandom},                                                                                                                                                    // the next part of a wrapped one
@@ -118,7 +123,7 @@ var shapes = slices.Concat([]shape{
 	{need: "[-|, -", near: "]", named: true, re: lazyre.New(`[\[,] ?(--?[\w-]+), ([^\s"',\]]+)`)},                                                                                                                                                       // a list without quotes
 	{need: "KEY  |TOKEN  |PASSWORD  |SECRET  |AUTH  |key  |token  |password  |secret  |auth  |KEY\t|TOKEN\t|PASSWORD\t|SECRET\t|key\t|token\t|password\t|secret\t", named: true, ok: isMixed, re: lazyre.New(`([\w.-]+)(?: {2,}|\t+)([^\s"'=:|]{8,})`)}, // a table without rules
 	{need: "cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle", re: lazyre.New(`([\w+/=-]*(?:cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle)[\w+/=-]*)`)},                                                                                                          // private_key in Base64, at each offset
-	{need: "value=|value:|Value:|value\"|value'|<value", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?[Vv]alue["']?\s*[=:>]\s*\\*["']?([^\s"',}<]+)`)},
+	{need: "value=|value:|Value:|value\"|value'|<value|val=|val:|val\"|val'", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?[Vv]al(?:ue)?["']?\s*[=:>]\s*\\*["']?([^\s"',}<]+)`)},
 	{need: "value=|value:|value\"|value'", named: true, swapped: true, re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?(?:name|key)["']?\s*[=:]\s*["']([\w.-]+)`)},
 	{need: `['|["|[b|[\`, named: true, ok: hasLetterAndDigit, re: lazyre.New(`\[b?\\*["']([\w-]+)\\*["'], ?b?\\*["']([^"'\\]{8,})\\*["']\]`)}, // a header
 	{need: " set |set -|set_header |setx |setenv |modify ", named: true, re: lazyre.New(`\b(?:set|proxy_set_header|setx|setenv|modify)\b[^|;&\n]*?\s(?://\S*:)?(\w[\w.-]*(?i:key|token|secret|pass|password))\s+(?:--body[ =]|-b)?["']?([^\s=|"'\\$-][^\s=|"'\\]*)(?:[\s"'\\]|$)`)},
@@ -128,7 +133,7 @@ var shapes = slices.Concat([]shape{
 	"-p", "az certutil cqlsh cypher-shell beeline login mariadb mongo mongodump mongosh mysql mysqladmin mysqldump ncftpget ncftpput psexec altool rabbitmqadmin racadm rdesktop "+
 		"sshpass twine unlock-keychain unrar useradd usermod winrs 7z 7za",
 	"/p", `\w*freerdp\w* schtasks signtool`, "/rp", "schtasks", "-P", "bcp ipmitool mosquitto_pub mosquitto_sub ssh-keygen sqlcmd unzip zip", "-N", "ssh-keygen",
-	"-hp", "rar", "-pw", "plink pscp psftp", "-k", "obsutil openssl ossutil ossutil64 prefect swanlab tosutil", "-s", "coscmd ldappasswd", "-w", `ldap\w+`, "-a", "redis-cli",
+	"-hp", "rar", "-pw", "plink pscp psftp", "-k", "ipmitool obsutil openssl ossutil ossutil64 prefect swanlab tosutil", "-K", "openssl", "-hmac", "openssl", "-y", "ipmitool", "-s", "coscmd ldappasswd", "-w", `ldap\w+`, "-a", "redis-cli",
 	"-b", "curl", "--pass", "curl redis-cli", "-u", "curl", "--user", "curl etcdctl", "-U", "curl smbclient", "--proxy-user", "curl", "-A", `snmp\w+`, "-X", `snmp\w+`, "-c", `snmp\w+`, "-t", "doctl glab influx", "--value", "keyvault put-parameter",
 ))
 
@@ -289,11 +294,14 @@ func isAnnounced(word string) bool {
 // isDrawnWord reports whether a word behind "key", which may be one of a cache or of code, is a credential: drawn at random, and no hash.
 func isDrawnWord(word string) bool {
 	const least = 12
-	return slices.ContainsFunc(strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(any64, r) }), func(part string) bool {
+	return len(word) >= 2*least && isDrawnWithSigns(word) || slices.ContainsFunc(strings.FieldsFunc(word, func(r rune) bool { return strings.ContainsRune(any64, r) }), func(part string) bool {
 		_, numbers := classes(part)
 		return len(part) >= least && !isHex(part) && (numbers >= 3 && isRun(part) || hasDigit(part) && isDrawn(part, 45) || isDrawn(part, 60))
 	})
 }
+
+// isHexKey accepts a key of 128 bits or more in hexadecimal.
+func isHexKey(s string) bool { return len(s) >= 32 && isHex(s) && hasLetterAndDigit(s) }
 
 func isHex(s string) bool { return strings.Trim(s, digits+"abcdefABCDEF") == "" }
 
@@ -307,6 +315,7 @@ const edge = `(?:^|[^A-Za-z0-9])`
 type shape struct {
 	need string
 	near string
+	veto string                // no text with it has the credential
 	re   func() *regexp.Regexp // compiled on first use
 	ok   func(string) bool     // checks a match; nil: all are accepted
 
@@ -344,7 +353,7 @@ func hasLetterAndDigit(s string) bool {
 func (x *shape) isNeeded(text string, p *literal.Pairs) bool {
 	for i := range x.words {
 		if w := &x.words[i]; p.Have(w) && strings.Contains(text, w.Text) {
-			return x.near == "" || strings.ContainsAny(text, x.near)
+			return (x.near == "" || strings.ContainsAny(text, x.near)) && (x.veto == "" || !strings.Contains(text, x.veto))
 		}
 	}
 	return false

@@ -44,6 +44,9 @@ func (r *Reader) inExample(e *parser.Event) bool {
 		if text = bytes.TrimSpace(text); h.Clock != by.Clock || h.Level != by.Level || h.Stream != by.Stream {
 			continue
 		}
+		if !endsHeading(text) {
+			continue
+		}
 		if heading := exampleHeading().FindIndex(text); heading != nil {
 			if _, same := alike(event, text[:heading[0]]); same == heading[0] {
 				return true
@@ -57,6 +60,16 @@ func (r *Reader) inExample(e *parser.Event) bool {
 func namesFailure(line []byte) bool {
 	line = bytes.ToLower(line)
 	return bytes.Contains(line, []byte("# ")) || bytes.Contains(line, []byte("error")) || bytes.Contains(line, []byte("failure"))
+}
+
+// endsHeading reports whether a line may end in such a heading: by its last word, or because a sign begins one. The expression alone would
+// take most of the time where many lines name an error.
+func endsHeading(line []byte) bool {
+	const longest = 12 // of the words, and signs behind them
+	end := bytes.ToLower(bytes.TrimRight(line[max(0, len(line)-longest):], "*:"))
+	return bytes.Contains(line, []byte("# ")) || slices.ContainsFunc([]string{"error", "failure", "message", "output", "log", "example"}, func(word string) bool {
+		return bytes.HasSuffix(bytes.TrimSuffix(end, []byte("s")), []byte(word))
+	})
 }
 
 // inBlockquote reports whether an event stands in a quotation of a document, as manuals quote a message above its remedy. A mail quotes a

@@ -11,6 +11,7 @@ import (
 	"oomscan/classifier"
 	"oomscan/cmd/oomscan/internal/jobs"
 	"oomscan/cmd/oomscan/internal/report"
+	"oomscan/parser/secret"
 	"oomscan/parser/source"
 )
 
@@ -198,7 +199,7 @@ func (j *scan) reports(list []job, use func(i int, rep *report.Report) error) er
 	return err
 }
 
-// again is the command line for one job's report.
+// again is the command line for one job's report. Credentials in the names of files are masked, as everywhere.
 func (j *scan) again() string {
 	const most = 3
 	words := []string{"oomscan --job NAME"}
@@ -209,14 +210,14 @@ func (j *scan) again() string {
 		words = append(words, "--each")
 	}
 	for _, p := range j.options.rules {
-		words = append(words, "--rules", source.Quote(p))
+		words = append(words, "--rules", source.Quote(secret.Stable(p)))
 	}
 	for i, p := range j.paths {
 		if i == most {
 			words = append(words, "...")
 			break
 		}
-		words = append(words, source.Quote(p))
+		words = append(words, source.Quote(secret.Stable(p)))
 	}
 	return strings.Join(words, " ")
 }
