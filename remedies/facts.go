@@ -325,6 +325,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		}},
 		"own_exllama": {"a script loads the model itself", "a server loads the model", ownExllama},
 		"own_model":   {"a model that no library of transformers loads", "a model that transformers loads", ownModel},
+		"calls_once": {"a script calls the model outside of any loop of a training", "no such call", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.work.untrained() && callsModelOnce(ctx) && !ctx.is("in_no_grad")), "the script trains nothing"}
+		}},
 		"jax_evaluation": {"a program in JAX failed in an evaluation", "no evaluation of a program in JAX", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.run.Framework == "jax" && ctx.is("evaluating")), "it failed in an evaluation"}
 		}},

@@ -123,7 +123,7 @@ func kvRuntime(ctx *Context, _ string) verdict {
 
 // Engine functions: some measure activations at startup, some run once the cache exists, some wake a sleeping engine.
 var (
-	profiling  = []string{"profile_run", "determine_num_available_blocks", "determine_available_memory"}
+	profiling  = []string{"profile_run", "profile_num_available_blocks", "determine_num_available_blocks", "determine_available_memory"}
 	afterCache = []string{"capture_model", "compile_or_warm_up", "init_cuda_graphs", "init_device_graphs", "wake_up", "resume"}
 	wakes      = []string{"wake_up", "resume_memory", "resume_kv"}
 )

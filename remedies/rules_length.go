@@ -167,13 +167,20 @@ func (q *paramQuery) inProportion(n, have int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s of the %s for %s tokens, rounded down to a multiple of %d", classifier.GiB(have), classifier.GiB(need), memory.Thousands(n), step)}
 }
 
+// usualCache is what the cache of a model without known sizes takes for a token: half of that of a model of 8 billion parameters with 8
+// key-value heads.
+const usualCache = 64 << 10
+
 // leavesCache reports whether the engine's share holds the weights, the activations of a profiling run of a length, which grow with it, and
-// the cache of one such sequence, or a twentieth of the card where the model's sizes are not known. The run had n tokens. It is true
-// where another figure is missing.
+// the cache of one such sequence, and at least a twentieth of the card. The run had n tokens. It is true where another figure is missing.
 func (q *paramQuery) leavesCache(length, n int64) bool {
 	r := q.root
 	loaded, ok1 := memory.Reading(q.run, q.incident, "vllm.weights")
 	weights, ok2 := loaded.Fields.Int("used")
+	if !ok1 {
+		weights, ok1 = q.why.EngineWeights, q.why.EngineWeights > 0
+		ok2 = ok1
+	}
 	each, ok3 := q.setup.CacheBytesPerToken()
 	if !q.is("profile_run") || !ok1 || !ok2 || r.Total == nil || r.Allocated == nil || r.Requested == nil {
 		return true
@@ -185,10 +192,10 @@ func (q *paramQuery) leavesCache(length, n int64) bool {
 		}
 	}
 	activations := float64(*r.Allocated+*r.Requested*3/2-weights) / float64(n) // the product of a gated MLP's halves is still to come
-	cache := each * float64(length)
 	if !ok3 {
-		cache = float64(*r.Total) / 20
+		each = usualCache
 	}
+	cache := max(each*float64(length), float64(*r.Total)/20)
 	return float64(weights)+activations*float64(length)+cache <= share*float64(*r.Total)
 }
 

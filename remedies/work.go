@@ -39,6 +39,8 @@ var (
 	// evalScript and inferScript are the names of scripts that compute without training.
 	evalScript  = lazyre.New(`(?i)(?:^|/)(?:run_?)?(?:test|(?:eval|evaluate|evaluation|validate|benchmark)(?:[_-]\w{1,60})?)\.py$`)
 	inferScript = lazyre.New(`(?i)(?:^|[/_-])(?:infer|inference|predict|prediction|demo|generate|generation|sample|sampling|chat|serve|server|api|gradio|webui|embed|embeddings?|encode|transcribe|translate|caption)(?:[_-]\w{1,60})?\.py$`)
+	// callsOnce is a call of a model with what a processor or a tokenizer made, as the documentation of transformers has it.
+	callsOnce = lazyre.New(`^\s*\w+\s*=\s*\w*model\(\*\*(?:inputs?|encodings?|encoded(?:_\w{1,20})?|tokens)\b`)
 	// inferName is the name of a function or a call that computes results for use.
 	inferName = lazyre.New(`(?:^|[^a-z])(?:(?:infer|inference|predict|transcribe)(?:_\w{1,40})?|generate|encode_core|embed_documents|embed_query)(?:\(|$)`)
 )
@@ -92,12 +94,20 @@ func workOf(ctx *Context) work {
 		return in(evaluationWork, "it failed in a script that evaluates, "+path.Base(script))
 	case ctx.passesThrough(inferenceFiles...), !loops && ctx.passesThrough("torch/utils/_contextlib.py") && ctx.phase == "forward":
 		return in(inferenceWork, "nothing is trained there")
+	case !loops && ctx.phase == "forward" && ctx.run.LastStep == nil && !slices.ContainsFunc(trainerKeys, ctx.settings.has) && callsModelOnce(ctx):
+		return in(inferenceWork, "a script calls the model, and the log shows no step of a training")
 	case !loops && inferScript().MatchString(script):
 		return in(inferenceWork, "the script infers, "+path.Base(script))
 	case !loops && framesMatch(ctx, inferName().MatchString):
 		return in(inferenceWork, "nothing is trained there")
 	}
 	return work{}
+}
+
+// callsModelOnce reports whether a script calls a model at its top level, outside functions.
+func callsModelOnce(ctx *Context) bool {
+	t := ctx.root.Trace
+	return t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool { return f.Func == "<module>" && callsOnce().MatchString(f.Code) })
 }
 
 // encodes reports whether the failing stack passes through sentence-transformers' encode, which turns gradients off. Programs that only

@@ -125,6 +125,7 @@ var host = []hypothesis{
 		id: "host_offload",
 		evidence: []weighed{
 			{sign + hint, both(offloads, (*Input).host)},
+			{proof, both(frames(6, "blocks of the model were being moved to host memory", "block_swap ", "self.offload_device"), (*Input).host)},
 			{sign, trainersHold},
 			{proof, both(createsStates, (*Input).host)},
 			{sign + 2*hint, both(func(in *Input) string {
