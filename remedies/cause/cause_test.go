@@ -426,6 +426,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "logprob", request(memory.Explanation{What: "logits", Seen: true, Text: "24,550 tokens."}), at(memory.Logits), stack("f.py entropy_from_logits", "a.py x", "a.py logprobs")),
 		},
 		{
+			"a step that asks for much of the card in one piece", "engine_activation", failure("gpu", "rollout", engine, stack("a.py execute_model"), asks(9), func(in *Input) { in.CacheTaken, in.Serving = true, true }),
+			failure("gpu", "rollout", engine, stack("a.py execute_model"), asks(.5), func(in *Input) { in.CacheTaken, in.Serving = true, true }),
+		},
+		{
 			"a gradient that no layer is wide enough for", "logits", failure("gpu", "backward", asks(23), tokens(40960)), failure("gpu", "backward", asks(.9), tokens(40960)),
 		},
 		{

@@ -80,6 +80,7 @@ var engines = []hypothesis{
 			{2 * proof, when("the decoder's buffers did not fit, which come before the cache", func(in *Input) bool { return in.MakesDecoder })},
 			{proof, both(when("the sampler's buffers did not fit", func(in *Input) bool { return in.Sampler }), (*Input).engineGPU)},
 			{sign + hint, both(frames(12, "the stack ends in a step's own tensors", "forward_extend", "logits_processor", "prompt_logprob", "visual", "vision", "get_topk", "compute_logits", "lm_head", "fused_moe", "mm_encoder", "execute_model", "prefill"), (*Input).servingEngine)},
+			{sign, both(largeStep, (*Input).servingEngine)},
 			{proof, both(frames(12, "it failed while the engine warmed up", "warmup"), (*Input).engineGPU)},
 			{proof, both(when("it failed while the engine warmed up", func(in *Input) bool { return strings.Contains(in.Text, "warmup{") }), (*Input).engineGPU)},
 			{proof + hint, both(frames(12, "the log-probabilities of a prompt have a row for each of its tokens", "prompt_logprob", "input_logprob", "input_token_logprob", "normalized_logprobs"), (*Input).engineGPU)},
@@ -417,4 +418,12 @@ func ofPrompts(in *Input) string {
 		return ""
 	}
 	return "the sampler has a row for each token of the prompts: their log-probabilities are computed"
+}
+
+// largeStep reports that a step asked for a twentieth of the card or more in one piece.
+func largeStep(in *Input) string {
+	if in.Requested == nil || in.Total == nil || *in.Requested < *in.Total/20 {
+		return ""
+	}
+	return "a step asked for " + gib(in.Requested) + " in one piece, on a GPU of " + gib(in.Total)
 }
