@@ -87,7 +87,7 @@ var (
 	}
 	rowsFailed = sign{frames: []string{"req_to_token = "}, near: 3, why: "SGLang keeps a row of the longest context for each request that may run"}
 	sampler    = sign{
-		read: fieldValue{"method", "sampler", []string{"vllm.warm_up"}}, frames: []string{"sampler", "top_k_top_p", "topk_topp", "_dummy_sampler_run"}, near: 6,
+		read: fieldValue{"method", "sampler", []string{"vllm.warm_up"}}, frames: []string{"sampler.py", "sampler(", "top_k_top_p", "topk_topp", "_dummy_sampler_run"}, near: 6, // not sampler_output = ...
 		why: "the sampler's buffers, which grow with the number of sequences, did not fit",
 	}
 	foreachStep = sign{frames: []string{"_multi_tensor_", "_foreach_"}, near: 6, why: "the optimizer makes intermediates of all parameters at once", not: "no such step is in the stack"}

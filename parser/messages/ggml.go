@@ -200,10 +200,10 @@ func ggmlPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "ggml.image",
-			Literals: []string{"encoding image "},
-			Expr:     `\bencoding image (?:or )?slice\.\.\.`,
+			Literals: []string{"encoding image ", "processing image..."},
+			Expr:     `\bencoding image (?:or )?slice\.\.\.|\bprocessing image\.\.\.`,
 			Gauge:    true, Source: "llama.cpp, tools/mtmd/mtmd-helper.cpp",
-			Match:   lines("encoding image or slice...", "encoding image slice..."),
+			Match:   lines("encoding image or slice...", "encoding image slice...", "srv  process_chun: processing image..."),
 			NoMatch: []string{"image slice encoded in 120 ms"},
 		},
 		{
