@@ -20,6 +20,7 @@ func tokenLimit(ctx *Context) *memory.Limit {
 	return l
 }
 
+// settingsLimit returns the bound that the settings have.
 func settingsLimit(ctx *Context) *memory.Limit {
 	if ctx.is("evaluating") { // has a batch of its own
 		return limitOf(ctx, &bound{samples: "per_device_eval_batch_size", lengths: hfLengths})

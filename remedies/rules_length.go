@@ -177,7 +177,7 @@ func (q *paramQuery) leavesCache(length, n int64) bool {
 	r := q.root
 	loaded, ok1 := memory.Reading(q.run, q.incident, "vllm.weights")
 	weights, ok2 := loaded.Fields.Int("used")
-	if !ok1 {
+	if !ok1 && q.why != nil {
 		weights, ok1 = q.why.EngineWeights, q.why.EngineWeights > 0
 		ok2 = ok1
 	}
