@@ -49,7 +49,7 @@ func (ctx *Context) with(changes []Change) *Context {
 	}
 	out.settings = ctx.settings.with(changed)
 	out.held, out.worst, out.why = map[string]verdict{}, map[memory.Phase]memory.Budget{}, nil
-	out.limit = tokenLimit(&out)
+	out.limit = settingsLimit(&out) // the request is that of the settings before
 	out.setup = setupOf(&out)
 	if t := out.setup.TokensNow; t.Known && ctx.limit != nil && out.limit != nil {
 		out.setup.TokensNow.Value = max(int64(math.Ceil(float64(t.Value)*tokenRatio(t.Value, ctx.limit, out.limit))), 1)
