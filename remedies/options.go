@@ -374,7 +374,7 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 		return notAtWorst
 	case a.doubtful, a.assumed && ctx.resource != "gpu":
 		return withoutValue
-	case lever == "sequence-parallel" && a.assumed && unknownGPUs(ctx):
+	case lever == "sequence-parallel" && a.assumed && unknownGPUs(ctx), lever == "more-gpus" && p.Fits == nil: // there may be no more
 		return withoutValue
 	case lever == "image-size", lever == "frames": // what costs quality comes after what does not
 		return unknownNow

@@ -239,6 +239,9 @@ func presentValue(ctx *Context, names *naming, p *Parameter) current {
 	if n, ok := ctx.settings.integer("n_ctx"); ok && p.Key == "--ctx-size" && now.from != nil && *now.from == "0" {
 		now.from = new(itoa(n)) // as long as the model allows
 	}
+	if p.Next == "state_cards" && now.from == nil && ctx.is("one_gpu") {
+		now.from = new("1")
+	}
 	if _, number := parseNumber(p.Default); now.from != nil && p.Next != "" && (isNone(*now.from) && number || p.Next == "one_slot") {
 		now.from = nil // the program takes its default, or chooses
 	}

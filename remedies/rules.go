@@ -62,6 +62,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"backend_tp":          backendTP,
 		"ulysses":             whole(ulysses),
 		"double_gpus":         whole(doubleGPUs),
+		"state_cards":         whole(stateCards),
 		"raise_stage":         raiseStage,
 		"chunk":               chunk,
 		"cap":                 capAt,

@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/classifier"
 	"oomscan/parser/lazyre"
+	"oomscan/remedies/memory"
 )
 
 // heads returns the number of attention heads and of key-value heads, or 0 if neither the log nor the model's name has it.
@@ -373,4 +375,25 @@ func doubleGPUs(q *paramQuery, n int64) proposedValue {
 		return atBound("%s is %d; nodes rarely have more than %d", q.p.Key, n, oneNode)
 	}
 	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d", n, 2*n)}
+}
+
+// stateCards raises the GPUs that train, by doubling, until the model's states fill at most three quarters of each. Where their
+// size is unknown, it doubles once.
+func stateCards(q *paramQuery, n int64) proposedValue {
+	var states int64
+	for _, p := range fullest(q.setup, failedPhases(q.Context), memory.OnCard).Parts {
+		if slices.Contains([]string{"weights", "gradients", "optimizer"}, p.ID) {
+			states += p.Bytes
+		}
+	}
+	room := deref(q.root.Total) * 3 / 4
+	if states == 0 || room == 0 {
+		return doubleGPUs(q, n)
+	}
+	for to := 2 * n; to <= oneNode; to *= 2 {
+		if each := states * n / to; each <= room {
+			return proposedValue{to: itoa(to), how: fmt.Sprintf("%s of states / %d = %s on each", classifier.GiB(states*n), to, classifier.GiB(each))}
+		}
+	}
+	return proposedValue{}
 }

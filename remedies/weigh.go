@@ -280,7 +280,7 @@ func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []
 		if p := programOf(ctx.run); !p.Is(classifier.Engine) && !ctx.work.untrained() {
 			out = append(out, sameResults(ctx, n))
 		}
-	} else if o.onNode > leastOnNode {
+	} else if o.onNode > leastOnNode && lever != "more-gpus" { // whose processes copy nothing
 		s := about(o.onNode) + " more host memory per node"
 		if g := o.after.GPUsPerNode; g.Known && g.Value > 1 {
 			s += fmt.Sprintf(" (%s per GPU)", about(o.onNode/g.Value))

@@ -56,7 +56,7 @@ func causeInput(ctx *Context) *cause.Input {
 		LessThanDesired: ctx.is("less_than_desired"), NoRoomForCache: ctx.is("kv_sizing"), CacheRan: ctx.is("kv_runtime"), CacheTaken: cacheTaken(ctx),
 		GraphCapture: ctx.is("graph_capture"), EncoderBatch: ctx.is("encoder_batch"), Draft: ctx.is("draft"), RequestRows: ctx.is("request_rows"), CacheCovers: ctx.is("cache_covers"), MakesDecoder: ctx.is("makes_decoder"), BuiltContext: ctx.is("built_context"), CachedDataset: ctx.is("caches_dataset"), Profiling: ctx.is("profile_run"), BeforeCache: ctx.is("before_cache"),
 		Transcribes: ctx.is("ctranslate2") || ctx.is("stack:models/whisper/"), WideWeights: ctx.is("ctranslate2") && (ctx.is("compute_type=float32") || ctx.is("float32_type")), Sampler: ctx.is("sampler"), Serving: ctx.is("serving"), Picture: ctx.is("picture"),
-		Calibrates: ctx.is("calibrates"), Hidden: ctx.model.Hidden.Value,
+		Calibrates: ctx.is("calibrates"), Hidden: ctx.model.Hidden.Value, Inner: denseInner(ctx),
 		Quantized: quantized(ctx) || quantizesByDefault(ctx), Adapters: trainsAdapters(ctx),
 		Mapping: ctx.is("mapping"), Stage: strings.ToLower(in.PhaseWhy), LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
 		Kept: ctx.is("keeps_outputs"), OwnCache: ctx.is("own_cache"), Infers: ctx.work.untrained(), NoGradSeen: ctx.is("in_no_grad"), LeakyEngine: ctx.is("engine_leaks"), Unsharded: ctx.is("unsharded"), Alone: ctx.is("alone"), WideTraining: strings.EqualFold(ctx.run.Model.TrainedDType, "float32"),
@@ -255,4 +255,13 @@ func sharedMemory(ctx *Context) *int64 {
 		return &n
 	}
 	return ctx.root.Shmem
+}
+
+// denseInner returns the width of the feed-forward layers, or 0 if it is unknown or tokens are routed to experts, which may get any
+// number of them.
+func denseInner(ctx *Context) int64 {
+	if known, ok := memory.KnownModel(ctx.run.Model.Name); ok && known.Experts > 0 || ctx.settings.has("num_experts") || ctx.settings.has("num_local_experts") || ctx.settings.has("n_routed_experts") {
+		return 0
+	}
+	return ctx.model.Inner.Value
 }

@@ -78,10 +78,13 @@ func lastPart(key string) string {
 	return strings.TrimLeft(key[strings.LastIndexByte(key, '.')+1:], "-")
 }
 
-// widerThanLayers reports that a gradient takes more per token of the micro-batch than the widest layer of any model: only
-// the vocabulary is that wide.
+// widerThanLayers reports that a gradient takes more per token of the micro-batch than the widest layer of the model or, where its
+// size is unknown, of any model: only the vocabulary is that wide.
 func widerThanLayers(in *Input) string {
-	const widest = 256 << 10 // bytes: 64k elements of four
+	widest := int64(256 << 10) // bytes: 64k elements of four
+	if in.Inner > 0 && !in.passes(12, "experts", "/moe/") && is("", eagerKeys, "eager", "disabled")(in) == "" {
+		widest = min(widest, 4*in.Inner) // both halves of a gated layer in 16 bits, or one in float32
+	}
 	if in.Requested == nil || in.Tokens == nil || in.Tokens.Tokens < 1024 || in.Place != memory.Unnamed || len(in.Request) > 0 && in.Request[0].Over {
 		return ""
 	}
@@ -111,16 +114,19 @@ func largeGradient(in *Input) string {
 	if !slices.Contains(languageTrainers, in.Framework) && !slices.Contains(languageTrainers, in.Application) {
 		return ""
 	}
-	if is("", []string{"flash_attn", "attn_implementation", "attn_impl"}, "eager", "disabled")(in) != "" {
+	if is("", eagerKeys, "eager", "disabled")(in) != "" {
 		return ""
 	}
 	return "the backward pass asked for " + gib(in.Requested) + " in one piece, more than a layer usually takes"
 }
 
+// eagerKeys are settings whose values eager and disabled make attention build its scores in full.
+var eagerKeys = []string{"flash_attn", "attn_implementation", "attn_impl"}
+
 // eagerLayer reports that a layer which is recomputed asks for so much while its attention is not fused: the vocabulary's head is no part
 // of such a layer in transformers. LLaMA-Factory's name for eager is disabled (model/model_utils/attention.py).
 func eagerLayer(in *Input) string {
-	eager := is(": attention builds its scores in full, in a layer that is recomputed", []string{"flash_attn", "attn_implementation", "attn_impl"}, "eager", "disabled")
+	eager := is(": attention builds its scores in full, in a layer that is recomputed", eagerKeys, "eager", "disabled")
 	if widerThanLayers(in) == "" || !in.passes(12, "torch/utils/checkpoint.py backward") {
 		return ""
 	}

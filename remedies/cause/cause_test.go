@@ -433,6 +433,9 @@ func TestWhatElseProvesACause(t *testing.T) {
 			"a gradient that no layer is wide enough for", "logits", failure("gpu", "backward", asks(23), tokens(40960)), failure("gpu", "backward", asks(.9), tokens(40960)),
 		},
 		{
+			"a gradient that no layer of this model is wide enough for", "logits", failure("gpu", "backward", asks(10.9), tokens(114688), func(in *Input) { in.Inner = 18944 }), failure("gpu", "backward", asks(10.9), tokens(114688)),
+		},
+		{
 			"a gradient of a language model that few layers are wide enough for", "logits", failure("gpu", "backward", asks(5), engineOf("trl")), failure("gpu", "backward", asks(2), engineOf("trl")),
 		},
 		{
