@@ -94,7 +94,7 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		{"JAX's pool ran out, and nobody set its share", run("jax"), gpuOOM("unknown"), "XLA_PYTHON_CLIENT_MEM_FRACTION=0.85"},
 		{"a neighbor that leaves most of the card is left beside a smaller share", as(run("vllm", "gpu_memory_utilization", "0.9"), "", "vllm", ""), free(67), "--gpu-memory-utilization=0.8"},
 		{"a neighbor that takes most of the card has to go", as(run("vllm", "gpu_memory_utilization", "0.9"), "", "vllm", ""), free(30), "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv"},
-		{"a loader's worker was killed, and nothing tells how many there are", run("torch"), worker, "num_workers=2"},
+		{"a loader's worker was killed, and nothing tells how many there are", run("torch"), worker, "num_workers=0"},
 		{"a loader's worker was killed, and the log tells how many there are", run("torch", "num_workers", "16"), worker, "num_workers=4"},
 		{"a model larger than the machine needs to be a smaller one", app("ollama"), with(&classifier.Incident{Kind: parser.HostOOM, Resource: "host", Phase: "init"}, func(r *classifier.Root) {
 			r.Message, r.Requested, r.Free = "Error: model requires more system memory (41.5 GiB) than is available (29.0 GiB)", gibs(41.5), gibs(29)
