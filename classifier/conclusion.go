@@ -98,7 +98,9 @@ func (c *conclusion) incident() Incident {
 func (c *conclusion) shortfall(in *Incident) *int64 {
 	request, free := in.Root.Requested, in.Root.Free
 	if left, ok := in.Root.Fields.Int("available"); ok && in.Kind == parser.KVCache {
-		switch {
+		switch n, before := in.Root.Fields.Int("needed"); {
+		case before && n > left: // before any cache
+			return new(n - left)
 		case request == nil && left < 0:
 			return new(-left) // the least that is missing: without any cache
 		case request != nil && *request > left:

@@ -235,6 +235,10 @@ var programs = []Program{
 		Packages: []Package{{"lmdeploy", []string{"pytorch", "vl", "serve", "turbomind", "cli", "pipeline.py", "api.py", "lite"}}},
 		Loggers:  []string{"lmdeploy"},
 	},
+	{
+		ID: "mlc", Name: "MLC-LLM", Roles: Application | Engine, NoTorch: true, Guide: "mlc", Dialect: "flag",
+		Packages: []Package{{"mlc_llm", []string{"serve", "cli", "interface"}}},
+	},
 	{ID: "llmcompressor", Name: "LLM Compressor", Roles: Application, Guide: "calibration", Packages: []Package{{"llmcompressor", []string{"entrypoints", "pipelines", "modifiers", "transformers"}}}},
 	{ID: "autoawq", Name: "AutoAWQ", Roles: Application, Guide: "calibration", Packages: []Package{{"awq", []string{"quantize"}}}},
 	{ID: "autogptq", Name: "AutoGPTQ", Roles: Application, Guide: "calibration", Packages: []Package{{"auto_gptq", []string{"modeling", "quantization"}}}},

@@ -46,6 +46,7 @@ var tables = [][]table{
 	{tgiPatterns},
 	by(pattern.Program{Name: "lmdeploy", Application: "lmdeploy"}, lmdeployPatterns),
 	by(pattern.Program{Name: "exllama", Application: "exllama"}, exllamaPatterns),
+	by(pattern.Program{Name: "mlc", Application: "mlc"}, mlcPatterns),
 	// allocators and drivers
 	torchPatterns, accelPatterns,
 	sleepPatterns,

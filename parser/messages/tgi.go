@@ -121,3 +121,19 @@ func exllamaPatterns() []pattern.Pattern {
 		Match:  lines("RuntimeError: Insufficient VRAM for model and cache", "RuntimeError: Insufficient VRAM in split for model and cache"),
 	}}
 }
+
+// mlcPatterns are the words of MLC-LLM's engine, which sizes its cache by what the share leaves beside weights and buffers.
+func mlcPatterns() []pattern.Pattern {
+	return []pattern.Pattern{{
+		Name:     "mlc.no_room",
+		Literals: []string{"Insufficient GPU memory error: "},
+		Expr:     `Insufficient GPU memory error: The available single GPU memory is (?<available_sz>[\d.]{1,16} MB), which is less than the sum of model weight size \((?<needed_sum_sz>[\d.]{1,16} MB)\) and temporary buffer size \((?<needed_sum_sz>[\d.]{1,16} MB)\)`,
+		Kind:     parser.KVCache, Role: parser.Evidence, Phase: "init",
+		Source: "MLC-LLM 0.1-0.20, cpp/serve/config.cc",
+		Match: []pattern.Sample{{
+			Line: "TVMError: Check failed: (output_res.IsOk()) is false: Insufficient GPU memory error: The available single GPU memory is 19652.812 MB, which is less than the sum of model weight size (15316.508 MB) and temporary buffer size (5000.129 MB).",
+			Want: parser.Fields{"available": "20607466996", "needed": "21303537959"},
+		}},
+		NoMatch: []string{"Insufficient GPU memory for 7D fields. Required: 3.00GB, Available: 1.00GB."},
+	}}
+}
