@@ -178,9 +178,13 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 		}
 	case p.Next == "host_memory":
 		limit, whose := ctx.root.Limit, "the limit that was enforced"
-		if ctx.is("virtual_machine") {
+		switch {
+		case ctx.is("virtual_machine"):
 			limit, whose = nodeRAM(ctx), "the virtual machine's memory"
-		} else if !ctx.is("cgroup") && !ctx.is("ray_monitor") {
+		case ctx.is("cgroup"), ctx.is("ray_monitor"):
+		case p.Surface == "words" && ctx.is("node_full"):
+			limit, whose = nodeRAM(ctx), "the machine's memory"
+		default:
 			return "", ""
 		}
 		if limit == nil || *limit < 1<<20 {
@@ -198,17 +202,29 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 	return "", ""
 }
 
-// nodeRAM returns the memory of the machine by the kernel's report, which counts pages, or by another reading, or nil.
+// nodeRAM returns the memory of the machine by the kernel's report, which counts pages, or by another reading, or nil. Readings that
+// differ are of several machines.
 func nodeRAM(ctx *Context) *int64 {
 	const page = 4 << 10
-	g, ok := memory.Reading(ctx.run, ctx.incident, "kernel.ram")
-	n, read := g.Fields.Int("pages")
-	if !ok || !read {
-		if n := ctx.incident.Node; n != nil {
-			return &n.Total
+	if g, ok := memory.Reading(ctx.run, ctx.incident, "kernel.ram"); ok {
+		if n, read := g.Fields.Int("pages"); read {
+			n *= page
+			return &n
 		}
-		return nil
 	}
-	n *= page
-	return &n
+	if n := ctx.incident.Node; n != nil {
+		return &n.Total
+	}
+	var total *int64
+	for i := range ctx.run.Gauges {
+		n, ok := ctx.run.Gauges[i].Fields.Int("host_total")
+		switch {
+		case !ok || n <= 0:
+		case total == nil:
+			total = &n
+		case n > *total+*total/16 || n < *total-*total/16: // the units of free round
+			return nil
+		}
+	}
+	return total
 }

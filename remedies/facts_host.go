@@ -16,7 +16,7 @@ func nodeFull(ctx *Context, _ string) verdict {
 	switch {
 	case ctx.messageContains("oom_memcg=", "memory cgroup out of memory"):
 		return verdict{no, "a control group reached its limit"}
-	case ctx.messageContains("global_oom"), evicted.seen(ctx), ctx.recognisedAs("kernel.") && ctx.messageContains("out of memory: kill"):
+	case ctx.incident.Kill.Limit == "node", ctx.messageContains("global_oom"), evicted.seen(ctx), ctx.recognisedAs("kernel.") && ctx.messageContains("out of memory: kill"):
 		return verdict{yes, full}
 	}
 	return verdict{}

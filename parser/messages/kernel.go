@@ -21,12 +21,13 @@ func oomKillerPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "kernel.virtual",
-			Literals: []string{"-linuxkit", "microsoft-standard-WSL2", "Docker Desktop |", "[wsl2]", "wsl -d "},
-			Expr:     `(?:\d-(?<kind>linuxkit)|(?<kind>microsoft-standard-WSL2)|^(?<kind>Docker Desktop) \||^\[(?<kind>wsl2)\]\s*$|(?:^|> )(?<kind>wsl) -d [\w.-])`,
+			Literals: []string{"-linuxkit", "microsoft-standard-WSL2", "Docker Desktop |", "Operating System: Docker Desktop", "[wsl2]", "wsl -d "},
+			Expr:     `(?:\d-(?<kind>linuxkit)|(?<kind>microsoft-standard-WSL2)|^(?<kind>Docker Desktop) \||^ {0,4}Operating System: (?<kind>Docker Desktop)\s*$|^\[(?<kind>wsl2)\]\s*$|(?:^|> )(?<kind>wsl) -d [\w.-])`,
 			Gauge:    true, Source: "Docker Desktop 4 and WSL 2: names of their kernels, WSL's configuration and a command at its prompt",
 			Match: []pattern.Sample{
 				{Line: "CPU: 2 PID: 404 Comm: python Not tainted 6.10.14-linuxkit #1", Want: parser.Fields{"kind": "linuxkit"}},
 				{Line: "CPU: 3 PID: 78 Comm: python Not tainted 5.15.167.4-microsoft-standard-WSL2 #1", Want: parser.Fields{"kind": "microsoft-standard-WSL2"}},
+				{Line: " Operating System: Docker Desktop", Want: parser.Fields{"kind": "Docker Desktop"}},
 				{Line: "[wsl2]", Want: parser.Fields{"kind": "wsl2"}},
 				{Line: "PS C:\\> wsl -d Ubuntu free -m", Want: parser.Fields{"kind": "wsl"}},
 			},

@@ -147,14 +147,22 @@ func readingPatterns() []pattern.Pattern {
 			Name:     "reading.free",
 			Literals: []string{"Mem:   "},
 			Expr: `^Mem: {3,20}(?:(?<host_total_kib>\d{8,12})(?: +\d{1,12}){4} +(?<host_available_kib>\d{1,12})|(?<host_total_mib>[4-9]\d{3}|\d{5,6})(?: +\d{1,6}){4} +(?<host_available_mib>\d{1,6})` +
-				`|(?<host_total_sz>\d{1,4}(?:\.\d)?[MGT]i)(?: +\d{1,4}(?:\.\d)?[BKMGT]i?){4} +(?<host_available_sz>\d{1,4}(?:\.\d)?[MGT]i))\s*$`,
-			Gauge: true, Source: "procps free, free -m and free -h since 3.3.10: the last column is what programs can still get",
+				`|(?<host_total_sz>\d{1,4}(?:\.\d)?[MGT]i)(?: +\d{1,4}(?:\.\d)?[BKMGT]i?){4} +(?<host_available_sz>\d{1,4}(?:\.\d)?[MGT]i)|(?<host_total_gib>[89]|[1-9]\d|[1-8]\d\d)(?: +\d{1,3}){5})\s*$`,
+			Gauge: true, Source: "procps free, free -m, free -h and free -g since 3.3.10: the last column is what programs can still get, too coarse in GiB",
 			Match: []pattern.Sample{
 				{Line: "Mem:          15926       14981         201         118         744         561", Want: parser.Fields{"host_total": "16699621376", "host_available": "588251136"}},
 				{Line: "Mem:       16308224    15340544      205824      120832      761856      574464", Want: parser.Fields{"host_total": "16699621376", "host_available": "588251136"}},
+				{Line: "Mem:            465          11         438           0          15         451", Want: parser.Fields{"host_total": "499289948160"}},
 				{Line: "Mem:           15Gi        14Gi       201Mi       118Mi       744Mi       561Mi", Want: parser.Fields{"host_total": "16106127360", "host_available": "588251136"}},
 			},
-			NoMatch: []string{"Mem:     1630822     1534054       20582       12083       76185       57446", "Mem:             15          14           0           0           0           0", "Mem:           1007          21         958           0          27         980"},
+			NoMatch: []string{"Mem:     1630822     1534054       20582       12083       76185       57446", "Mem:           1007          21         958           0          27         980"},
+		},
+		{
+			Name:     "docker.info",
+			Literals: []string{" Total Memory: "},
+			Expr:     `^ {1,4}Total Memory: (?<host_total_sz>\d{1,5}(?:\.\d{1,4})? ?[MGT]iB)\s*$`,
+			Gauge:    true, Source: "docker info 17-29: of the machine that runs the containers",
+			Match: []pattern.Sample{{Line: " Total Memory: 5.789GiB", Want: parser.Fields{"host_total": "6215891419"}}},
 		},
 		{
 			Name: "reading.rss",
