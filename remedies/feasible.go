@@ -315,7 +315,9 @@ func cardCapacity(ctx *Context) (total int64, by string, ok bool) {
 			}
 		}
 	}
-	if size, name, ok := memory.CardSize(ctx.run, ctx.incident); ok {
+	if size, name, ok := memory.CardSize(ctx.run, ctx.incident); ok && name == memory.BySMI {
+		return size.Low, " (" + name + ")", true
+	} else if ok {
 		return size.Low, " (an " + name + ", by its name)", true
 	}
 	return 0, "", false

@@ -177,6 +177,9 @@ func roomOnCard(ctx *Context) (n int64, of string, ok bool) {
 		return n, "of the card", ok
 	}
 	size, name, ok := memory.CardSize(ctx.run, ctx.incident)
+	if name == memory.BySMI {
+		return size.Low, "of the card", ok
+	}
 	return size.Low, "of an " + name, ok
 }
 

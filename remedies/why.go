@@ -77,7 +77,7 @@ func causeInput(ctx *Context) *cause.Input {
 		out.Trained = *n
 	}
 	if size, _, ok := memory.CardSize(ctx.run, in); ok {
-		out.CardSize = int64(size.Low)
+		out.CardSize, out.CardMost = size.Low, size.High
 	}
 	if g, ok := memory.Reading(ctx.run, in, "deepspeed.memory"); ok && (ctx.run.LastStep == nil || *ctx.run.LastStep == 0) {
 		out.SetUp, _ = g.Fields.Int("allocated")

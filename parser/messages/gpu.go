@@ -32,6 +32,17 @@ func gpuPatterns() []pattern.Pattern {
 			NoMatch: []string{"|    0   N/A  N/A     20110      C   tritonserver                              66790MiB |"},
 		},
 		{
+			Name:     "smi.memory",
+			Literals: []string{"MiB |      ", "MiB |     ", "MiB |    "},
+			Expr:     `^\|\s{0,3}(?:N/A|\d{1,3}%)\s{1,6}(?:N/A|\d{1,3}C)\s{1,6}\S{1,3}\s{1,20}(?:N/A|\d{1,4}W) /\s{1,4}(?:N/A|\d{1,4}W)\s{1,3}\|\s{1,12}(?<used_mib>\d{1,7})MiB /\s{1,6}(?<total_mib>\d{1,7})MiB \|`,
+			Gauge:    true, Source: "nvidia-smi 418 to 580, its table of cards: the second row of a card",
+			Match: []pattern.Sample{
+				{Line: "| N/A   33C    P8             10W /  400W |   66802MiB /  81920MiB |      0%      Default |", Want: parser.Fields{"used": "70046973952", "total": "85899345920"}},
+				{Line: "|  0%   46C    P8              16W / 170W |    611MiB / 12288MiB |      2%      Default |", Want: parser.Fields{"used": "640679936", "total": "12884901888"}},
+			},
+			NoMatch: []string{"|    0   N/A  N/A     20110      C   tritonserver                              66790MiB |"},
+		},
+		{
 			Name:     "gpu.card",
 			Literals: []string{"NVIDIA A", "NVIDIA H", "NVIDIA B", "NVIDIA L", "NVIDIA T", "NVIDIA V", "NVIDIA RTX", "GeForce RTX", "Tesla V100", "Tesla T4"},
 			Expr: `\b(?:NVIDIA|GeForce|Tesla) (?:GeForce |Tesla )?(?<card>A100|A800|H100|H800|V100|A30|A40|A10G?|H200|H20|B200|L40S?|L4|T4|RTX A[456]000|RTX [345]090|RTX [34]070|RTX 4080)(?!\w| Ti| D\b)` +

@@ -42,7 +42,7 @@ type Input struct {
 	Used                                           *int64               // of what bounds the run
 	NodeRAM                                        *int64               // of the machine, as the kernel counts it
 	SetUp                                          int64                // what DeepSpeed had allocated before the first step, 0 when unknown
-	CardSize                                       int64                // by the name of the card, 0 when unknown
+	CardSize, CardMost                             int64                // at least and at most, by the name of the card or nvidia-smi; 0 when unknown
 	FreeAtLoad                                     int64                // on the card, before llama.cpp loaded a model; 0 when unknown
 	TensorFlowPool                                 int64                // what TensorFlow reserved on a card, 0 when unknown
 	PromptCache                                    int64                // of finished prompts in host memory, 0 when unknown

@@ -174,8 +174,12 @@ func statesExceedCard(in *Input) string {
 	return fmt.Sprintf("the weights take %s in 16 bits; the card has %s", classifier.GiB(2*p), gib(in.Total))
 }
 
-// EngineWeightsFill reports that an engine's weights leave nothing of the card for a step and a cache, however small those are.
+// EngineWeightsFill reports that an engine's weights leave nothing of the card for a step and a cache, however small those are. A driver
+// that moves to host memory what does not fit, as Windows' does, lets such an engine come as far as its cache.
 func EngineWeightsFill(in *Input) string {
+	if in.Kind == "kv_cache" && in.CardMost > 0 && in.EngineWeights >= in.CardMost && !in.Quantized {
+		return fmt.Sprintf("the weights take %s, and the GPU has %s: nothing is left for a step and a KV cache", classifier.GiB(in.EngineWeights), classifier.GiB(in.CardMost))
+	}
 	if !in.Profiling || in.Total == nil || in.Allocated == nil || in.EngineWeights < *in.Total*95/100 || *in.Allocated < *in.Total*95/100 {
 		return ""
 	}
