@@ -202,6 +202,16 @@ func printedValue(ctx *Context, p *Parameter) (value, at string) {
 	return "", ""
 }
 
+// instances returns how many instances of the same model Triton had begun on the card, at least, or 0.
+func instances(ctx *Context) int64 {
+	g, ok := memory.Reading(ctx.run, ctx.incident, "triton.instance")
+	n, read := g.Fields.Int("index")
+	if !ok || !read {
+		return 0
+	}
+	return n + 1
+}
+
 // nodeRAM returns the memory of the machine by the kernel's report, which counts pages, or by another reading, or nil. Readings that
 // differ are of several machines.
 func nodeRAM(ctx *Context) *int64 {

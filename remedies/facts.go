@@ -412,6 +412,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			script := slices.ContainsFunc(slices.Collect(maps.Values(ctx.run.Config)), func(v classifier.Value) bool { return v.Form == "sbatch" })
 			return verdict{truthOf(script && ctx.messageContains("task_memcg=/user.slice/")), "the killed process is of a login session, and the script has #SBATCH lines"}
 		}},
+		"model_instances": {"Triton began several instances of the model on the card", "not several instances of one model on the card", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(instances(ctx) > 1), "Triton began several instances of the model"}
+		}},
 		"node_full": {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
 		"cgroup":    {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
 		"mapping":   {"it failed in Dataset.map", "not in Dataset.map", mapping},

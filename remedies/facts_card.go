@@ -153,6 +153,12 @@ func stray(ctx *Context, _ string) verdict {
 	if v.truth != yes || r.OtherProcesses == nil || r.Requested == nil || r.Total == nil || ctx.is("less_than_desired") {
 		return verdict{no, "no other process holds what was missing"}
 	}
+	if ctx.run.Engine != "" && !ctx.is("engine_process") && ctx.run.Config["gpu_memory_utilization"].Value+ctx.run.Config["--gpu-memory-utilization"].Value != "" {
+		return verdict{no, "an inference engine whose share the log shows may hold the card"}
+	}
+	if instances(ctx) > 1 {
+		return verdict{no, "instances of the same model hold the card"}
+	}
 	if ctx.is("reads_checkpoint") {
 		return verdict{no, "ranks of the job hold the card, which read a checkpoint onto it"}
 	}

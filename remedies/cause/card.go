@@ -51,7 +51,7 @@ var card = []hypothesis{
 	{
 		id:       "foreign_process",
 		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, imageWorker}, {proof + sign, besidePool}, {2 * proof, freeFarBelow}, {2 * proof, saw("the engine found less free memory on one card than on the others", "sglang.unbalanced")}, {sign + hint, poolRefused}, {2 * proof, tensorFlowBeside}, {proof, firstContext}, {proof, tensorFlowStarved}},
-		excludes: []clue{ownFills},
+		excludes: []clue{ownFills, instancesBeside},
 		figure: func(in *Input) (string, *int64) {
 			switch {
 			case imageWorker(in) != "":

@@ -341,6 +341,8 @@ func (in *Input) besideCache() string {
 		return "the engine's temporary tensors"
 	case in.Framework == "jax":
 		return "the libraries that allocate outside of JAX's pool"
+	case in.Infers || in.loading():
+		return "the process beside it"
 	}
 	return "the training process"
 }

@@ -32,6 +32,14 @@ func modelsBeside(in *Input) string {
 	return fmt.Sprintf("%s puts two models on each card, and the other one holds %s", key, gib(in.Others))
 }
 
+// instancesBeside says that the other processes on the card are instances of the same model.
+func instancesBeside(in *Input) string {
+	if in.Instances < 2 || in.Others == nil || *in.Others < leastNeighbour {
+		return ""
+	}
+	return fmt.Sprintf("Triton had begun %d instances of the model on this GPU, and each has weights of its own", in.Instances)
+}
+
 // modelsShareCards returns the setting that puts several of a run's models on the same cards, or "".
 func (in *Input) modelsShareCards() string {
 	for _, k := range modelsTogether {

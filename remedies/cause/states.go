@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -102,7 +103,7 @@ func statesFigure(in *Input) (string, *int64) {
 	if in.OwnCache {
 		return "the key-value cache, with room for the most and the longest sequences, does not fit next to the weights", nil
 	}
-	if why := modelsBeside(in); why != "" {
+	if why := cmp.Or(modelsBeside(in), instancesBeside(in)); why != "" {
 		return why, in.Others
 	}
 	if why := EngineWeightsFill(in); why != "" {

@@ -88,6 +88,7 @@ var training = []hypothesis{
 			{3 * proof, statesMeasured},
 			{sign + 2*hint, statesMost},
 			{2 * proof, both(modelsBeside, (*Input).gpu)},
+			{2 * proof, both(instancesBeside, (*Input).gpu)},
 			{4 * proof, wholeBeside},
 			{2 * proof, EngineWeightsFill},
 			{3 * proof, DispatchedFills},
@@ -112,7 +113,12 @@ var training = []hypothesis{
 			{hint, both(failedIn("it failed at start-up", "init"), (*Input).gpu)},
 		},
 		excludes: []clue{
-			foreignHolder,
+			func(in *Input) string {
+				if instancesBeside(in) != "" {
+					return ""
+				}
+				return foreignHolder(in)
+			},
 			when("the weights and the engine's cache were in place", func(in *Input) bool { return in.CacheTaken && in.EngineFailed }),
 			when("the model already trained: its states fit", func(in *Input) bool {
 				return in.LastStep != nil && *in.LastStep > 1 && in.Phase != "init" && in.Phase != "checkpoint"
