@@ -43,7 +43,8 @@ var tables = [][]table{
 	// engines say more than the allocators under them
 	sglangPatterns, vllmPatterns,
 	by(pattern.Program{Name: "trtllm", Application: "trtllm", Allocator: "tensorrt", Vendor: "cuda"}, trtllmPatterns),
-	{tgiPatterns}, {tritonPatterns},
+	{tgiPatterns},
+	{tritonPatterns},
 	by(pattern.Program{Name: "lmdeploy", Application: "lmdeploy"}, lmdeployPatterns),
 	by(pattern.Program{Name: "exllama", Application: "exllama"}, exllamaPatterns),
 	by(pattern.Program{Name: "mlc", Application: "mlc"}, mlcPatterns),
