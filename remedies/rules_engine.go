@@ -155,7 +155,7 @@ func shareDown(q *paramQuery) proposedValue {
 	step, short := shareFor(q, f)
 	to := f - step
 	how := ""
-	if q.phase == "init" && !q.is("engine_process") && b.low > 0 && to > low {
+	if q.phase == "init" && (!q.is("engine_process") || q.passesThrough("_trainer.py")) && b.low > 0 && to > low {
 		to = (low + to) / 2
 		how = fmt.Sprintf("the middle between %s (%s) and %s, because the first step's tensors are still to come", fraction(math.Ceil(low*100)/100), why, fraction(f-step))
 	}
@@ -241,7 +241,7 @@ func shareUp(q *paramQuery) proposedValue {
 		return proposedValue{bound: b.none(q.p.Key)}
 	}
 	hi = math.Min(hi, math.Floor(b.high*100)/100)
-	if lacks := q.lacking(); float64(lacks) > (hi-f)*largestCard {
+	if lacks := q.lacking(); float64(lacks) > (hi-f)*q.cardAtMost(f) {
 		return atBound("%s lacks %s before any cache, more than a share of %s adds on any card", q.p.Key, classifier.GiB(lacks), fraction(hi))
 	}
 	if b.low > hi {
@@ -337,10 +337,10 @@ func (q *paramQuery) cardAtMost(f float64) float64 {
 	if short, ok := q.shortfall(); !ok2 && ok && q.root.Requested != nil {
 		left, ok2 = *q.root.Requested-short, true
 	}
-	if !ok1 || !ok2 {
+	if !ok1 || !ok2 || used*5/4+float64(left) <= 0 {
 		return largestCard
 	}
-	return min((used+float64(max(left, 0)))*5/4/f, largestCard)
+	return min((used*5/4+float64(left))/f, largestCard)
 }
 
 // leastRoom is the share of the card for a cache of unknown size.

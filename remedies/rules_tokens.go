@@ -75,7 +75,7 @@ func budgetAReaL(q *paramQuery) proposedValue {
 	answer, ok2 := q.settings.integer("gconfig.max_new_tokens")
 	if !ok1 || !ok2 {
 		n, ok := q.int()
-		if ok && ok2 && n/2 < answer { // an answer of this length must fit, and its prompt
+		if ok && ok2 && n/2 <= answer { // an answer of this length must fit, and its prompt
 			return atBound("%s is %d, and an answer alone may have %d tokens", q.p.Key, n, answer)
 		} else if ok {
 			return halve(q, n)
@@ -172,6 +172,18 @@ func (q *paramQuery) fits() (tokens int64, how string, ok bool) {
 	if l := q.limit; e.Met {
 		n = l.Tokens
 	}
-	fit := int64(math.Floor(float64(n) * (float64(*r.Free) / float64(*r.Requested))))
-	return fit, fmt.Sprintf("%d tokens needed %s, %s was free: room for %d", n, classifier.GiB(*r.Requested), classifier.GiB(*r.Free), fit), true
+	copies := int64(1)
+	if e.What == "logits" && q.stackContains(2, "float_conversion", "convert_to_fp32") { // before the loss, which copies them
+		copies += q.copiesAfter()
+	}
+	room := *r.Free
+	if copies > 1 {
+		room = max(room-leastMargin(q.Context), 1)
+	}
+	fit := int64(math.Floor(float64(n) * (float64(room) / float64(copies) / float64(*r.Requested))))
+	how = fmt.Sprintf("%d tokens needed %s, %s was free: room for %d", n, classifier.GiB(*r.Requested), classifier.GiB(*r.Free), fit)
+	if copies > 1 {
+		how += fmt.Sprintf(" with the copy that the loss makes and a margin of %s", classifier.GiB(*r.Free-room))
+	}
+	return fit, how, true
 }

@@ -52,11 +52,12 @@ var cards = []card{
 // BySMI is the name of a card whose size nvidia-smi printed.
 const BySMI = "nvidia-smi"
 
-// printedSize returns the capacity of the cards by nvidia-smi's tables, if it is the same for all of them. CUDA has up to 4 % less.
-func printedSize(run *classifier.Run, in *classifier.Incident) (size Interval, ok bool) {
+// printedSize returns the capacity of the cards by nvidia-smi's tables, if it is the same for all of them, in whatever file of the run. CUDA
+// has up to 4 % less.
+func printedSize(run *classifier.Run) (size Interval, ok bool) {
 	for _, g := range run.Gauges {
 		n, known := g.Fields.Int("total")
-		if g.Name != "smi.memory" && g.Name != "smi.card" || !known || g.At.Source != in.Root.At.Source {
+		if g.Name != "smi.memory" && g.Name != "smi.card" || !known {
 			continue
 		}
 		if v := (Interval{n - n/25, n}); !ok {
@@ -71,7 +72,7 @@ func printedSize(run *classifier.Run, in *classifier.Incident) (size Interval, o
 // CardSize returns the capacity of the cards that an incident's input names, and the name. ok is false if it names no card of
 // known size, or several.
 func CardSize(run *classifier.Run, in *classifier.Incident) (size Interval, name string, ok bool) {
-	if size, ok := printedSize(run, in); ok {
+	if size, ok := printedSize(run); ok {
 		return size, BySMI, true
 	}
 	for _, g := range run.Gauges {
