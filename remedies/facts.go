@@ -393,6 +393,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"tpu":           {"a TPU", "not on a TPU", onTPU},
 		"evaluating":    {"it failed in an evaluation", "not in an evaluation", evaluating},
 		"keeps_outputs": {"a script joined the outputs of its batches on the card", "no outputs of batches were joined", keepsOutputs},
+		"reads_text": {"an encoder of texts failed that a script calls itself", "no encoder of texts that a script calls", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.passesThrough(textEncoders...) && slices.Contains([]string{"", "torch"}, programOf(ctx.run).ID)), "it encodes texts, however long"}
+		}},
+		"joins_outputs": {"a script joined the outputs of its batches in host memory", "no outputs of batches were joined in host memory", joinsOutputs},
 		"own_layers":    {"it failed in code of the script's own", "it failed in a library's model", ownLayers},
 		"eval_batch": {"one batch of an evaluation failed", "no batch of an evaluation failed", func(ctx *Context, _ string) verdict {
 			alone := ctx.is("evaluating") && !ctx.is("joined_evaluation") && !ctx.is("keeps_outputs") && !ctx.stackContains(12, "gather")

@@ -234,6 +234,26 @@ func keepsOutputs(ctx *Context, _ string) verdict {
 	return verdict{no, "no outputs of several batches were joined"}
 }
 
+// textEncoders are parts of the paths of models that encode whole texts.
+var textEncoders = []string{
+	"/pytorch_transformers/modeling_", "/pytorch_pretrained_bert/", "/transformers/modeling_bert", "/transformers/modeling_roberta", "/transformers/models/bert/", "/transformers/models/roberta/",
+	"/transformers/models/xlm_roberta/", "/transformers/models/deberta", "/transformers/models/electra/", "/transformers/models/distilbert/", "/transformers/models/mpnet/", "/transformers/models/longformer/",
+	"/transformers/models/albert/", "/transformers/models/camembert/", "/transformers/models/modernbert/",
+}
+
+// joinsOutputs reports whether a script that evaluates or infers failed in host memory where it joined what it had kept of all batches.
+// Code that loads data joins arrays, too.
+func joinsOutputs(ctx *Context, _ string) verdict {
+	t := ctx.root.Trace
+	if ctx.resource != "host" || t == nil || len(t.Frames) == 0 || !ctx.is("own_layers") {
+		return verdict{}
+	}
+	script := slashed(t.Frames[0].File)
+	evaluates := evalScript().MatchString(script) || inferScript().MatchString(script) || evaluates(ctx) || framesMatch(ctx, inferName().MatchString)
+	joins := ctx.stackContains(1, "torch.cat(", "torch.stack(", "torch.concat(", "torch.vstack(", "np.concatenate(", "np.vstack(", "np.stack(") && !ctx.stackContains(1, "forward ", "collate", "__getitem__", "load")
+	return verdict{truthOf(evaluates && joins), "outputs of all batches were joined in host memory"}
+}
+
 // libraries are parts of the paths of models that a script did not write itself.
 var libraries = []string{"-packages/", "transformers_modules", "/transformers/", "/diffusers/", "/nemo/collections/", "modeling_"}
 

@@ -284,7 +284,7 @@ func (c *change) setAnew(ctx *Context, names *naming) {
 		c.satisfied = fmt.Sprintf("%s is %s by default", c.Key, p.Value)
 	case p.Direction == "set" && p.Value != "":
 		c.To, c.unset = new(advisedValue(ctx, p)), unsetBecause(ctx, p, c)
-	case absolute[p.Next], p.Next == "cap" && aboveValue(p.Default, p.Value):
+	case absolute[p.Next], p.Next == "cap" && (strings.EqualFold(p.Default, "none") || aboveValue(p.Default, p.Value)):
 		if v := nextValue(&paramQuery{ctx, p, "None"}); v.to != "" {
 			c.To, c.ComputedFrom = &v.to, v.how
 		}

@@ -61,7 +61,7 @@ func causeInput(ctx *Context) *cause.Input {
 		Mapping: ctx.is("mapping"), Stage: strings.ToLower(in.PhaseWhy), LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
 		Kept: ctx.is("keeps_outputs"), OwnCache: ctx.is("own_cache"), Infers: ctx.work.untrained(), NoGradSeen: ctx.is("in_no_grad"), LeakyEngine: ctx.is("engine_leaks"), Unsharded: ctx.is("unsharded"), Alone: ctx.is("alone"), WideTraining: strings.EqualFold(ctx.run.Model.TrainedDType, "float32"),
 	}
-	out.Instances = instances(ctx)
+	out.Instances, out.JoinsOutputs = instances(ctx), ctx.is("joins_outputs")
 	out.FreeAtLoad, _ = freeAtLoad(ctx)
 	if b := ctx.setup.Budget(memory.PhaseBackward); ctx.setup.Trainer != "" {
 		for _, id := range []string{"weights", "gradients", "optimizer"} {
@@ -258,9 +258,12 @@ func sharedMemory(ctx *Context) *int64 {
 	return ctx.root.Shmem
 }
 
-// denseInner returns the width of the feed-forward layers, or 0 if it is unknown or tokens are routed to experts, which may get any
-// number of them.
+// denseInner returns the width of the feed-forward layers, or 0 if it is unknown, the model has no vocabulary's head, or tokens are routed
+// to experts, which may get any number of them.
 func denseInner(ctx *Context) int64 {
+	if ctx.is("role:critic") || ctx.is("role:reward") {
+		return 0
+	}
 	if known, ok := memory.KnownModel(ctx.run.Model.Name); ok && known.Experts > 0 || ctx.settings.has("num_experts") || ctx.settings.has("num_local_experts") || ctx.settings.has("n_routed_experts") {
 		return 0
 	}

@@ -1,10 +1,6 @@
 package settings
 
-import (
-	"bytes"
-
-	"oomscan/parser/ascii"
-)
+import "bytes"
 
 // dialect is one form in which programs print settings.
 type dialect struct {
@@ -62,6 +58,11 @@ var dialects = [...]dialect{
 		name: "arguments of a container", read: (*Reader).argument,
 		sample: "            - --num_workers=16\n            - \"--max-model-len=8192\"\n  args: [\"-c\", \"python train.py --batch_size 8\", \"--workers=4\"]",
 		want:   []string{"--num_workers=16", "--max-model-len=8192", "--batch_size=8", "--workers=4"},
+	},
+	{
+		name: "line of a script", read: (*Reader).script,
+		sample: "84:        batch_size=64,\n        fp16=False,\n44:\tflags.DEFINE_integer('crop_size', 321, 'input size')\np.add_argument(\"--num_workers\", type=int, default=8)",
+		want:   []string{"batch_size=64", "fp16=False", "crop_size=321", "num_workers=8"},
 	},
 	{
 		name: "Hydra's overrides", read: (*Reader).overrides,
@@ -158,14 +159,7 @@ func (r *Reader) scan(text []byte) {
 
 // numberedComment reports whether text is a comment of a file as grep -n prints its lines, with what is switched off.
 func numberedComment(text []byte) bool {
-	const most = 6 // digits
-	n := 0
-	for n < min(len(text), most) && ascii.IsDigit(text[n]) {
-		n++
-	}
-	if n == 0 || n >= len(text) || text[n] != '-' && text[n] != ':' {
-		return false
-	}
-	rest := bytes.TrimLeft(text[n+1:], " \t")
-	return bytes.HasPrefix(rest, []byte("# ")) || bytes.HasPrefix(rest, []byte("// "))
+	rest, numbered := withoutNumber(text)
+	rest = bytes.TrimLeft(rest, " \t")
+	return numbered && (bytes.HasPrefix(rest, []byte("# ")) || bytes.HasPrefix(rest, []byte("// ")))
 }

@@ -20,7 +20,7 @@ func Worth(text []byte) bool {
 	if bytes.IndexByte(text, '=') >= 0 {
 		return true
 	}
-	if bytes.Contains(text, batchSize) || bytes.Contains(text, recomputes) || bytes.Contains(text, zeroStage) {
+	if bytes.Contains(text, batchSize) || bytes.Contains(text, recomputes) || bytes.Contains(text, zeroStage) || declares(text) {
 		return true
 	}
 	if text[0] == '#' || text[0] == '$' || sectionShape(text) || bytes.HasPrefix(bytes.TrimLeft(text, " "), directive) {

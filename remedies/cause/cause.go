@@ -86,6 +86,7 @@ type Input struct {
 	CacheCovers                               bool  // Ollama's cache is what did not fit into host memory, or takes more than was missing
 	EncoderBatch                              bool  // it failed in an encoder that works on one input for each sequence
 	Calibrates                                bool  // it failed in the calibration of a quantizer
+	JoinsOutputs                              bool  // a script joined in host memory what it kept of all batches of an evaluation
 	Instances                                 int64 // of a model that Triton had begun on the card, 0 when unknown
 	Hidden, Inner                             int64 // width of the model and of its feed-forward layers, 0 when unknown
 	Quantized, Adapters                       bool

@@ -170,9 +170,12 @@ var inMemoryKeys = []string{
 	"load_to_memory", "load_img_to_memory", "load_images_to_memory", "keep_in_memory", "preload", "preload_data", "preload_dataset", "use_cache_dataset", "cache",
 }
 
-// KeepsPredictions reports that host memory ran out while transformers' Trainer evaluated: it keeps the outputs of all batches to the
-// end.
+// KeepsPredictions reports that host memory ran out in an evaluation that keeps the outputs of all batches to the end: transformers' Trainer
+// does, and scripts that join them.
 func KeepsPredictions(in *Input) string {
+	if in.JoinsOutputs && in.host() {
+		return "the evaluation keeps the outputs of all its batches in host memory, and joins them at its end"
+	}
 	if !in.host() || in.DataWorkers || !containsAny(in.Stage, []string{"***** running evaluation", "***** running prediction"}) {
 		return ""
 	}

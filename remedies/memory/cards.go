@@ -57,6 +57,9 @@ const BySMI = "nvidia-smi"
 func printedSize(run *classifier.Run) (size Interval, ok bool) {
 	for _, g := range run.Gauges {
 		n, known := g.Fields.Int("total")
+		if used, ok := g.Fields.Int("used"); ok {
+			n = max(n, used) // a query may ask for them in the other order
+		}
 		if g.Name != "smi.memory" && g.Name != "smi.card" || !known {
 			continue
 		}
