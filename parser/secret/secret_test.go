@@ -276,6 +276,7 @@ func TestTextMasksWhatScannersKnow(t *testing.T) {
 		"short, behind a service's token":           {`airtableToken = "ytm6smw3gqiekeite"`, "ytm6smw3"},
 		"short, behind a service's key":             {"--dropbox-key pkb7iftg5jpatmg", "pkb7iftg"},
 		"short, behind a service in capitals":       {`var ETSYToken = "bpyx2yoe1c77pp9owo5jvewc"`, "bpyx2yoe"},
+		"below a header behind a message":           {"ValueError: see | name | api_key |\\n|---|---|\\n| prod | " + hex40 + " |", hex40[:16]},
 		"short, behind a name and a blank":          {"INFO using render_api_token q7ab3xk29mfz4", "q7ab3xk2"},
 		"behind a service's name, in YAML":          {"sentry: " + hex40 + hex40[:24], hex40[:16]},
 		"behind a service's name, in JSON":          {`{"snyk": "12345678-abcd-abcd-abcd-1234567890ab"}`, "12345678-abcd"},
