@@ -67,7 +67,7 @@ func (c *cluster) wholeTrace(root *event) *event {
 // incident describes a cluster.
 func (c *conclusion) incident() Incident {
 	in := Incident{
-		Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts(), Reports: c.places(), Survived: c.survived(), Repeats: len(c.evidence) - 1,
+		Verdict: Memory, Kind: c.root.Kind, Root: c.rootFacts(), Reports: c.places(), Survived: c.survived(), Repeats: c.repeats(),
 		Consequences: c.consequences(),
 	}
 	full, proven := c.hostFull()
@@ -92,6 +92,15 @@ func (c *conclusion) incident() Incident {
 	in.Kill, in.Killed = c.kill(&in), c.killed(&in)
 	in.Summary = summary(&in)
 	return in
+}
+
+// repeats is how many further reports of the root's failure there are.
+func (c *conclusion) repeats() int {
+	n := len(c.evidence) - 1
+	for _, e := range c.evidence {
+		n += e.More
+	}
+	return n
 }
 
 // shortfall returns how many bytes were missing, nil if that is unknown or zero.

@@ -2,6 +2,7 @@ package classifier
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	"oomscan/parser"
@@ -17,15 +18,19 @@ const (
 	cppBackward  = "torch.cpp_backward"
 )
 
-// dedupe copies the events of one input, drops duplicates and adds details to the evidence that they belong to.
+// dedupe returns copies of the events of one input, drops duplicates and adds details to the evidence that they belong to.
 func dedupe(f *file) []*event {
 	var out []*event
 	for _, e := range f.Events {
-		c := *e
-		c.fields = parser.Fields{}
-		complete(c.fields, e.Fields)
-		if !mergeDuplicate(out, &c) {
-			out = append(out, &c)
+		c := e
+		if !f.once {
+			c = new(*e)
+		}
+		if c.fields = e.Fields; c.fields == nil {
+			c.fields = parser.Fields{}
+		}
+		if !mergeDuplicate(out, c) {
+			out = append(out, c)
 		}
 	}
 	out = withoutAdvice(out)
@@ -33,11 +38,22 @@ func dedupe(f *file) []*event {
 		if d.Role == parser.Detail && !requested(out[:i], d) {
 			if e := ownerOf(out, d); e != nil {
 				e.details = append(e.details, d)
-				complete(e.fields, d.fields)
+				e.complete(d.fields)
 			}
 		}
 	}
 	return out
+}
+
+// complete adds the fields that are not known yet, to a copy: the event that e was copied from has the same ones.
+func (e *event) complete(from parser.Fields) {
+	for k := range from {
+		if _, known := e.fields[k]; !known {
+			e.fields = maps.Clone(e.fields)
+			complete(e.fields, from)
+			return
+		}
+	}
 }
 
 // complete adds the fields that are not known yet.
@@ -104,7 +120,7 @@ func mergeDuplicate(out []*event, e *event) bool {
 		if o.At.Line != e.At.Line || o.Kind != e.Kind || o.Role != e.Role || o.Pattern != e.Pattern && o.fields["pid"] != e.fields["pid"] {
 			continue
 		}
-		complete(o.fields, e.fields)
+		o.complete(e.fields)
 		o.Trace = cmp.Or(o.Trace, e.Trace)
 		return true
 	}

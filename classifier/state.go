@@ -60,6 +60,7 @@ type file struct {
 	Ready      bool      // an engine said that it serves requests
 	Clock      string    // clock of lastTime
 	LastTime   time.Time // last time stamp seen
+	once       bool      // the result is asked for once: its events need no copies
 }
 
 // streamState is where one writer is.
@@ -90,6 +91,7 @@ type event struct {
 	SetBack  int    // those of the file before it
 	Progress int    // signs of progress before it
 	SignsBy  []int  // those of each of the file's writers of such
+	More     int    // reports of its kind behind it that are only counted
 	LastStep int
 	Ready    bool
 	Timer    string         // innermost open timer of its stream, or the only open one of its file
@@ -157,7 +159,9 @@ func (p Packed) Unpack() *Collector {
 	obs.Unpack(p, &c.files)
 	for _, f := range c.files {
 		f.makeMaps()
+		shared := texts{}
 		for _, e := range f.Events {
+			shared.shareEvent(e)
 			e.file, e.pattern = f, patternOf(e.Pattern)
 		}
 	}

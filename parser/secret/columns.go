@@ -37,20 +37,28 @@ func columnsIn(text string) (spans []span) {
 var tableCell = lazyre.New(` *(?:[|│┃]|\t|\\t|(?: {2,})) *`)
 
 // cellsIn finds the values below a header with the name of a credential, in a table whose columns have rules, tabs or blanks between
-// them. A line of signs alone is a rule.
+// them. A line of signs alone is a rule. A message may begin before the header: then the first line below has fewer cells.
 func cellsIn(text string) (spans []span) {
-	column, width := -1, 0
+	column, width, below := -1, 0, false
 	for at := 0; at < len(text); {
 		length, end := lineOf(text[at:])
 		line := text[at : at+length]
 		if column >= 0 || end > 0 && hasHead(line) {
 			cells := cellsOf(line, at)
-			if i := slices.IndexFunc(cells, func(c span) bool { return c.hi-c.lo <= maxName && Key(text[c.lo:c.hi]) }); i >= 0 {
-				column, width = i, len(cells)
-			} else if len(cells) > 0 && len(cells) != width {
-				column = -1
-			} else if len(cells) > 0 && column >= 0 && isColumn(text[cells[column].lo:cells[column].hi]) {
-				spans = append(spans, cells[column])
+			if more := width - len(cells); below && len(cells) > 0 && more > 0 && more <= column {
+				column, width = column-more, len(cells)
+			}
+			i := slices.IndexFunc(cells, func(c span) bool { return c.hi-c.lo <= maxName && Key(text[c.lo:c.hi]) })
+			switch {
+			case i >= 0:
+				column, width, below = i, len(cells), true
+			case len(cells) == 0: // a rule
+			case column < 0 || len(cells) != width:
+				column, below = -1, false
+			default:
+				if below = false; isColumn(text[cells[column].lo:cells[column].hi]) {
+					spans = append(spans, cells[column])
+				}
 			}
 		}
 		at += length + max(end, 1)

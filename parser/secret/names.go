@@ -12,6 +12,7 @@ var tokenWords = []string{
 	"", "api", "access", "auth", "bearer", "hf", "hub", "hugging_face", "huggingface", "secret", "refresh", "session",
 	"wandb", "github", "gitlab", "git", "id", "personal_access", "push_to_hub", "use_auth", "security", "ci_job", "private",
 	"sas", "oauth", "deploy", "jwt", "jupyter", "runner", "webhook", "vault", "bot", "user", "service", "identity", "account", "csrf", "registry", "kubeadm", "bootstrap", "k3s",
+	"server", "client", "cluster", "join", "app", "admin", "login",
 }
 
 // keyWords are the same for "_key", unlike in prompt_key or image_key.

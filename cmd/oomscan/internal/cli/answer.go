@@ -422,15 +422,31 @@ func (j *scan) chosen(list []job) ([]job, error) {
 func (j *scan) report(results []logResult) report.Report {
 	c := classifier.NewCollector()
 	inputs := make([]report.Input, 0, len(results))
+	most := mostOf(results)
 	for i := range results {
+		in := results[i].input
 		if facts := results[i].facts(); facts != nil {
+			if results[i].packed != nil { // this answer's alone
+				in.Shortened = facts.Bound(most)
+			}
 			c.Merge(facts)
 		}
-		inputs = append(inputs, results[i].input)
+		inputs = append(inputs, in)
 	}
 	res := c.ResultWith(classifier.Overrides{Framework: j.options.framework, Settings: j.extra})
 	rep := report.New(version(), inputs, res, j.options.pack.Guides...)
 	rep.Partial = j.interrupted()
 	rep.Stats.DurationMS = time.Since(j.begin).Milliseconds()
 	return rep
+}
+
+// mostOf is how much of what a job may take each of its packed logs may.
+func mostOf(results []logResult) int {
+	var sizes []int
+	for i := range results {
+		if results[i].packed != nil {
+			sizes = append(sizes, results[i].size)
+		}
+	}
+	return classifier.Share(sizes)
 }

@@ -188,8 +188,12 @@ func (o *planOptions) described(paths []string, settings map[string]string, s St
 		case !slices.ContainsFunc(results, func(r logResult) bool { return r.input.Error == nil }):
 			return classifier.Result{}, problem{what: "no input could be read"}
 		}
+		most := mostOf(list[0].results)
 		for i := range list[0].results {
 			if facts := list[0].results[i].facts(); facts != nil {
+				if list[0].results[i].packed != nil {
+					facts.Bound(most)
+				}
 				c.Merge(facts)
 			}
 		}

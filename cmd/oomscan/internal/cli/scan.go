@@ -97,6 +97,7 @@ type logResult struct {
 
 	packed classifier.Packed
 	clues  *classifier.Clues // of what is packed
+	size   int               // that it takes unpacked
 }
 
 // manyLogs is from how many logs on what they gave is packed: it is needed again when the jobs are known. Packed, thousands
@@ -111,6 +112,7 @@ func (p *logResult) pack() {
 		p.collector = nil
 	default:
 		clues := p.collector.Clues()
+		p.size = p.collector.Size()
 		p.clues, p.packed, p.collector = &clues, p.collector.Pack(), nil
 	}
 }

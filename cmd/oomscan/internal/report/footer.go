@@ -76,14 +76,18 @@ func writeFooter(p *page, r *Report) {
 	}
 	failed := failures(r)
 	if len(failed) < len(r.Inputs) || r.Stats.Bytes > 0 || len(failed) == 0 {
-		cut, quoted := 0, 0
+		cut, quoted, shortened := 0, 0, 0
 		for i := range r.Inputs {
 			cut += r.Inputs[i].Truncated
 			quoted += r.Inputs[i].Quoted
+			shortened += r.Inputs[i].Shortened
 		}
 		writeRead(p, inputs(r.Inputs), cut, r.Version, r.Stats)
 		if quoted > 0 {
 			p.row(labelQuoted, span{plain, quotedText(quoted)})
+		}
+		if shortened > 0 {
+			p.row(labelShortened, span{plain, shortenedText(shortened)})
 		}
 	}
 	writeErrors(p, failed)

@@ -206,6 +206,16 @@ func TestWhatCouldNotBeReadIsSaidOnce(t *testing.T) {
 	}
 }
 
+func TestMessagesThatAreOnlyCountedAreSaid(t *testing.T) {
+	t.Parallel()
+	for shortened, want := range map[int]bool{0: false, 1200: true} {
+		for _, incidents := range [][]Incident{{{Kind: "gpu_oom"}}, {{Kind: "gpu_oom"}, {Kind: "gpu_oom"}}} {
+			r := Report{Incidents: incidents, Inputs: []Input{{Name: "a.log"}, {Name: "b.log", Shortened: shortened}}, Stats: Stats{Lines: 1, Bytes: 1}}
+			assert.Equal(t, want, strings.Contains(text(t, &r, Style{Width: 100}), "shortened 1,200 messages without traceback or only counted"))
+		}
+	}
+}
+
 // TestAProposalWithNothingToTypeNamesTheNextCommand has what is known of a run decide which command that is.
 func TestAProposalWithNothingToTypeNamesTheNextCommand(t *testing.T) {
 	t.Parallel()

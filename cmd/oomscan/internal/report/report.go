@@ -44,7 +44,8 @@ type Ending struct {
 type Input struct {
 	Name string `json:"name"`
 	parser.Counts
-	Error *string `json:"error"`
+	Shortened int     `json:"shortened_messages,omitempty"` // of failures, or only counted: the job has more than are kept
+	Error     *string `json:"error"`
 }
 
 // Run is what the log tells of the job.

@@ -172,7 +172,7 @@ func writeAlone(p *page, r *Report, in *Incident) {
 // writeEnding is what stands once below the incidents: what could not be read, and the closing line.
 func writeEnding(p *page, r *Report) {
 	p.blank()
-	if p.full || slices.ContainsFunc(r.Inputs, func(in Input) bool { return in.Truncated > 0 }) {
+	if p.full || slices.ContainsFunc(r.Inputs, func(in Input) bool { return in.Truncated+in.Shortened > 0 }) {
 		writeFooter(p, r)
 	} else {
 		writeErrors(p, failures(r))

@@ -24,12 +24,13 @@ const (
 	formatNotInFull   = "; %s could not be read in full"
 	formatNotToTheEnd = ": %s of %s not read, or not to the end"
 
-	labelModel  = "model"
-	labelRead   = "read"
-	labelQuoted = "quoted"
-	labelErrors = "errors"
-	labelUpdate = "update"
-	labelThen   = "then"
+	labelModel     = "model"
+	labelRead      = "read"
+	labelQuoted    = "quoted"
+	labelShortened = "shortened"
+	labelErrors    = "errors"
+	labelUpdate    = "update"
+	labelThen      = "then"
 
 	wordWentOn       = "survived: the run went on"
 	wordDidNotGoOn   = "not survived: the run ended"
@@ -77,6 +78,11 @@ func noneText(r *Report) string {
 // quotedText says how many messages are text that a log quotes.
 func quotedText(n int) string {
 	return count(n, "memory message", "memory messages") + " in printed samples, not counted as failures"
+}
+
+// shortenedText says how many messages are kept in part only, or counted only.
+func shortenedText(n int) string {
+	return count(n, "message", "messages") + " without traceback or only counted: this job has more than are kept"
 }
 
 // runWords are the facts of a run that have a label, in the order in which they are shown.
