@@ -134,6 +134,7 @@ var attacksThere = []attack{
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart"}},
 	{"leak_over_steps", "offload_optimizer=true", []string{"prompt-cache", "offload-off", "malloc", "restart"}}, // EasyR1
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},
+	{"attention_scores", "stack:evoformer", append([]string{"pieces"}, attacks["attention_scores"]...)},
 	{"attention_scores", "picture", []string{"engine-multimodal", "projector", "layers"}}, // the projector has its own buffer
 	{"attention_scores", "calls_once", append([]string{"no-grad", "engine-pixels", "image-size"}, attacks["attention_scores"]...)},
 	{"attention_scores", "gradient_checkpointing=False", []string{"attention", "recompute", "engine-pixels", "engine-multimodal", "image-size", "micro-batch", "sequence-parallel", "length"}},

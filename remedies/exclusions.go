@@ -84,6 +84,7 @@ var exclusions = []exclusion{
 	{why: otherPhase},
 	{topics: []string{"small-optimizer", "optimizer-offload", "cpu-optimizer"}, why: smallStates},
 	{why: func(q *question) string { return ofTraining(q.Context, q.item.Topic, q.changes) }},
+	{levers: []string{"no-grad"}, why: because("it failed on the input, before any layer of the model", beforeLayers)},
 	{levers: []string{"length"}, why: isTrue("images")},
 	{levers: []string{"length"}, why: shortPrompts},
 	{topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, why: isTrue("recomputes")},

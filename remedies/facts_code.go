@@ -234,6 +234,17 @@ func keepsOutputs(ctx *Context, _ string) verdict {
 	return verdict{no, "no outputs of several batches were joined"}
 }
 
+// beforeLayers reports whether the stack ends where an input is padded, joined or moved, and calls no layer of a model.
+func beforeLayers(ctx *Context) bool {
+	t := ctx.root.Trace
+	if t == nil || ctx.is("climbs") || !ctx.stackContains(2, "functional.pad(", "f.pad(", "pad_sequence(", ".to(", ".cuda(", "torch.stack(") {
+		return false
+	}
+	return !slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {
+		return slices.Contains([]string{"forward", "_call_impl", "_wrapped_call_impl", "__call__"}, f.Func) || strings.Contains(f.Code, "model(")
+	})
+}
+
 // textEncoders are parts of the paths of models that encode whole texts.
 var textEncoders = []string{
 	"/pytorch_transformers/modeling_", "/pytorch_pretrained_bert/", "/transformers/modeling_bert", "/transformers/modeling_roberta", "/transformers/models/bert/", "/transformers/models/roberta/",

@@ -329,7 +329,7 @@ func quantized(ctx *Context) bool {
 	if quantizedByName(ctx, &memory.Setup{}) || containsAny(name, []string{"bnb", "w4a", "w8a", "nvfp4", "gguf", "gpt-oss"}) {
 		return true
 	}
-	if ctx.stackContains(8, "dequantize_4bit", "matmul_4bit", "bnb.matmul") || ctx.passesThrough("/bitsandbytes/nn/", "/auto_gptq/", "/gptqmodel/", "/awq/", "/hqq/", "/compressed_tensors/", "/quantization/fp8", "/quantization/awq", "/quantization/gptq", "/quantization/modelopt", "/quantization/mxfp4") || quantizesNow(ctx, "").truth == yes {
+	if ctx.stackContains(8, "dequantize_4bit", "matmul_4bit", "bnb.matmul") || ctx.stackContains(40, "load_quantized(") || ctx.passesThrough("/bitsandbytes/nn/", "/auto_gptq/", "/gptqmodel/", "/awq/", "/hqq/", "/compressed_tensors/", "/quantization/fp8", "/quantization/awq", "/quantization/gptq", "/quantization/modelopt", "/quantization/mxfp4") || quantizesNow(ctx, "").truth == yes {
 		return true
 	}
 	for _, k := range []string{"quantization", "load_in_4bit", "load_in_8bit", "qlora", "use_4bit", "use_8bit", "quantize", "quant_method"} {
@@ -340,7 +340,7 @@ func quantized(ctx *Context) bool {
 	if f, ok := ctx.settings.find("model_format", true); ok && slices.Contains([]string{"awq", "gptq", "fp8", "mxfp4"}, strings.ToLower(f.value.Value)) { // LMDeploy's
 		return true
 	}
-	for _, k := range []string{"bits", "quantization_bit", "quant_bits"} {
+	for _, k := range []string{"bits", "wbits", "quantization_bit", "quant_bits"} {
 		if n, ok := ctx.settings.integer(k); ok && n > 0 && n <= 8 {
 			return true
 		}
