@@ -378,8 +378,11 @@ func doubleGPUs(q *paramQuery, n int64) proposedValue {
 }
 
 // stateCards raises the GPUs that train, by doubling, until the model's states fill at most three quarters of each. Where their
-// size is unknown, it doubles once.
+// size is unknown, it doubles once. A script of one's own may not split them at all.
 func stateCards(q *paramQuery, n int64) proposedValue {
+	if p := programOf(q.run); (p.ID == "" || p.ID == "torch") && !strings.HasPrefix(q.run.Backend, "fsdp") && q.run.Backend != "deepspeed" {
+		return proposedValue{}
+	}
 	var states int64
 	for _, p := range fullest(q.setup, failedPhases(q.Context), memory.OnCard).Parts {
 		if slices.Contains([]string{"weights", "gradients", "optimizer"}, p.ID) {
