@@ -59,6 +59,7 @@ var attackersThere = []attack{
 	{"engine_activation", "picture", []string{"vram-margin", "projector"}},       // an image encoder has memory of its own
 	{"states_too_big", "framework:triton", []string{"share-down"}},               // an instance that is created takes its cache, too
 	{"engine_activation", "framework:ollama", []string{"layers", "vram-margin"}}, // it chose the layers by its estimate of the buffers
+	{"attention_scores", "stack:evoformer", []string{"pieces"}},                  // of pairs of residues, in chunks of rows
 	{"attention_scores", "calls_once", []string{"no-grad"}},                      // the scores of all layers are kept for a backward pass that never comes
 	{"leak_over_steps", "host_evaluation", []string{"eval-logits"}},
 	{"checkpoint_gather", "broadcasts_state", []string{"own-copies"}},
