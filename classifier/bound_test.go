@@ -34,7 +34,7 @@ func failing(t *testing.T, rank, n int) *Collector {
 
 func TestWhatManyLogsOfAJobTakeIsBounded(t *testing.T) {
 	t.Parallel()
-	const logs, failures = 64, 40
+	const logs, failures = 16, 40
 	whole, bounded, want := NewCollector(), NewCollector(), 0
 	for rank := range logs {
 		c := failing(t, rank, failures)
