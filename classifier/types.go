@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"oomscan/parser"
+	"oomscan/parser/settings"
 	"oomscan/parser/traceback"
 )
 
@@ -37,8 +38,12 @@ type Told struct {
 // maxTold is how many earlier values of one setting are kept.
 const maxTold = 4
 
-// after returns the value with the earlier ones. An empty old value was never printed.
+// after returns the value with the earlier ones. An empty old value was never printed. A line of a script does not change what was set
+// otherwise.
 func (v Value) after(old Value) Value {
+	if v.Form == settings.Script && old.At != (parser.Position{}) && old.Form != settings.Script {
+		return old
+	}
 	told := old.Earlier
 	if old.At != (parser.Position{}) && old.Value != v.Value {
 		told = append(slices.Clone(told), Told{old.Value, old.At})

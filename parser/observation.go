@@ -147,7 +147,7 @@ type Setting struct {
 	Header envelope.Header
 	Key    string // full path where the dump is nested: "actor_rollout_ref.actor.strategy"
 	Value  string // text of the value: strings without quotes, None, True and numbers as printed
-	Form   string // a form of package settings: pprint, overrides, command, megatron, repr, engine, json, yaml, toml, sbatch, env, pairs
+	Form   string // a form of package settings: pprint, overrides, command, megatron, repr, engine, json, yaml, toml, sbatch, env, pairs, script
 }
 
 // Marker says where the run is or who somebody is. Name is one of

@@ -130,7 +130,7 @@ func surfaceOf(f setting) string {
 		return "flag"
 	case "overrides":
 		return "hydra"
-	case "pprint", "repr":
+	case "pprint", "repr", "script":
 		return "python"
 	}
 	return "yaml"

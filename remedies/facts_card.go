@@ -153,7 +153,7 @@ func stray(ctx *Context, _ string) verdict {
 	if v.truth != yes || r.OtherProcesses == nil || r.Requested == nil || r.Total == nil || ctx.is("less_than_desired") {
 		return verdict{no, "no other process holds what was missing"}
 	}
-	if ctx.run.Engine != "" && !ctx.is("engine_process") && ctx.run.Config["gpu_memory_utilization"].Value+ctx.run.Config["--gpu-memory-utilization"].Value != "" {
+	if ctx.run.Engine != "" && !ctx.is("engine_process") && ctx.settings.has("gpu_memory_utilization") {
 		return verdict{no, "an inference engine whose share the log shows may hold the card"}
 	}
 	if instances(ctx) > 1 {

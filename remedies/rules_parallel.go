@@ -378,9 +378,9 @@ func doubleGPUs(q *paramQuery, n int64) proposedValue {
 }
 
 // stateCards raises the GPUs that train, by doubling, until the model's states fill at most three quarters of each. Where their
-// size is unknown, it doubles once. A script of one's own may not split them at all.
+// size is unknown, it doubles once. Where nothing is known to split them, more GPUs each hold them whole.
 func stateCards(q *paramQuery, n int64) proposedValue {
-	if p := programOf(q.run); (p.ID == "" || p.ID == "torch") && !strings.HasPrefix(q.run.Backend, "fsdp") && q.run.Backend != "deepspeed" {
+	if !strings.HasPrefix(q.run.Backend, "fsdp") && q.run.Backend != "deepspeed" && !q.passesThrough("/transformers/trainer", "_single_device") {
 		return proposedValue{}
 	}
 	var states int64

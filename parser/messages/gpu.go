@@ -33,7 +33,7 @@ func gpuPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "smi.memory",
-			Literals: []string{"MiB |      ", "MiB |     ", "MiB |    "},
+			Literals: []string{"MiB |    "},
 			Expr:     `^\|\s{0,3}(?:N/A|\d{1,3}%)\s{1,6}(?:N/A|\d{1,3}C)\s{1,6}\S{1,3}\s{1,20}(?:N/A|\d{1,4}W) /\s{1,4}(?:N/A|\d{1,4}W)\s{1,3}\|\s{1,12}(?<used_mib>\d{1,7})MiB /\s{1,6}(?<total_mib>\d{1,7})MiB \|`,
 			Gauge:    true, Source: "nvidia-smi 418 to 580, its table of cards: the second row of a card",
 			Match: []pattern.Sample{

@@ -102,18 +102,3 @@ func trtllmPatterns() []pattern.Pattern {
 		},
 	}
 }
-
-// tritonPatterns are the words of Triton's backends.
-func tritonPatterns() []pattern.Pattern {
-	return []pattern.Pattern{{
-		Name:     "triton.instance",
-		Literals: []string{"TRITONBACKEND_ModelInstanceInitialize: "},
-		Expr:     `TRITONBACKEND_ModelInstanceInitialize: (?<model>\S{1,200})_\d{1,3}_(?<index>\d{1,3}) \(GPU device (?<device>\d{1,3})\)`,
-		Gauge:    true, Source: "Triton Inference Server 21.02-26.x, backends for Python, PyTorch, ONNX Runtime and TensorRT: an instance begins, numbered from 0",
-		Match: []pattern.Sample{{
-			Line: "I0229 06:42:08.117926 1 python_be.cc:2363] TRITONBACKEND_ModelInstanceInitialize: baichuan2_0_2 (GPU device 0)",
-			Want: parser.Fields{"model": "baichuan2", "index": "2", "device": "0"},
-		}},
-		NoMatch: []string{"TRITONBACKEND_ModelInstanceInitialize: resnet_0_0 (CPU device 0)"},
-	}}
-}

@@ -61,7 +61,7 @@ var dialects = [...]dialect{
 	},
 	{
 		name: "line of a script", read: (*Reader).script,
-		sample: "84:        batch_size=64,\n        fp16=False,\n44:\tflags.DEFINE_integer('crop_size', 321, 'input size')\np.add_argument(\"--num_workers\", type=int, default=8)",
+		sample: "84:        batch_size=64,  # of each\n        fp16=False,\n44:\tflags.DEFINE_integer('crop_size', 321, 'input size')\np.add_argument(\"--num_workers\", type=int, default=8)",
 		want:   []string{"batch_size=64", "fp16=False", "crop_size=321", "num_workers=8"},
 	},
 	{

@@ -7,14 +7,23 @@ import (
 	"oomscan/parser/ascii"
 )
 
-// defines begins the calls that declare a flag with absl and TensorFlow; its default is the second argument.
-var defines = []byte("DEFINE_")
+var (
+	// defines begins the calls that declare a flag with absl and TensorFlow; its default is the second argument.
+	defines = []byte("DEFINE_")
+	comment = []byte(" #")
+)
 
 // script reads a line of a script: an argument of a call on a line of its own, indented or with the number that grep -n puts before
-// it, or the default of a flag, as TensorFlow and argparse declare them. A command line printed later says what the flag was.
+// it, or the default of a flag, as TensorFlow and argparse declare them.
 func (r *Reader) script(text []byte) bool {
 	const mostLine = 300
 	if len(text) > mostLine {
+		return false
+	}
+	if i := bytes.Index(text, comment); i >= 0 {
+		text = text[:i]
+	}
+	if text = bytes.TrimRight(text, " \t"); !bytes.HasSuffix(text, []byte(",")) && !bytes.HasSuffix(text, []byte(")")) {
 		return false
 	}
 	rest, numbered := withoutNumber(text)
@@ -27,7 +36,7 @@ func (r *Reader) script(text []byte) bool {
 	if !ok || !isName(key) || !isKnown(key) || metric(key) || !scalar(value) {
 		return false
 	}
-	r.report(Pair{Key: key, Value: value, Line: r.line, Form: Pairs})
+	r.report(Pair{Key: key, Value: value, Line: r.line, Form: Script})
 	return true
 }
 

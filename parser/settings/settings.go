@@ -29,6 +29,7 @@ const (
 	Sbatch    = "sbatch" // a batch directive or a job script's banner
 	Env       = "env"    // environment variables
 	Pairs     = "pairs"  // key=value pairs in free text, and banners with one setting per line
+	Script    = "script" // a line of a script: what holds unless something else sets it
 )
 
 // Limits of one [Reader].
