@@ -64,7 +64,8 @@ var shapes = slices.Concat([]shape{
 	{need: "api.day.app/|ftqq.com/|push.ft07.com/|qmsg.zendee.cn/|hc-ping.com/", re: lazyre.New(`(?:api\.day\.app|sctapi\.ftqq\.com|(?:push\.ft07\.com|qmsg\.zendee\.cn)/send|hc-ping\.com)/([\w-]{20,})`)}, // Bark, ServerChan, Qmsg, Healthchecks
 	{need: "TRUE|FALSE", re: lazyre.New(`\s(?:TRUE|FALSE)\s/\S*\s(?:TRUE|FALSE)\s\d+\s\S+\s(\S{6,})`)},                                                                                                      // a file of cookies
 	{need: "/t/", re: lazyre.New(`/t/([\w-]{20,})/`), ok: hasDigit},                                                                                                                                         // Anaconda
-	{need: "with/key/", re: lazyre.New(`with/key/([\w-]{20,})`)},                                                                                                                                            // IFTTT
+	{need: ".infura.io/|.alchemy.com/|.alchemyapi.io/", re: lazyre.New(`\.(?:infura|alchemy|alchemyapi)\.(?:io|com)/(?:\w+/)?v\d/([\w-]{20,})`)},
+	{need: "with/key/", re: lazyre.New(`with/key/([\w-]{20,})`)}, // IFTTT
 	{need: "account.key", re: lazyre.New(`\baccount\.key[\w.-]*[\s=:]+([^\s"']{8,})`)},
 	{need: "sqlplus|sqlldr|expdp|impdp|rman|jdbc:oracle|SQL> ", near: "/:", re: lazyre.New(`(?:\b(?:sqlplus|sqlldr|expdp|impdp|rman)\s+|\bSQL> (?i:conn\w*) |\bjdbc:oracle:\w+:)\w+/([^\s@/"']+)@`)},
 	{need: "@tcp(|@unix(", near: ":", re: lazyre.New(`(?:^|[\s"'=])[\w.-]+:([^\s"'/@:]+)@(?:tcp|unix)\(`)}, // Go's driver of MySQL
@@ -200,7 +201,7 @@ var issued = [...]struct {
 	{plain, 36, false, "npm_ pnu_ nfp_ phx_ apify_api_"},
 	{plain, 38, false, "4b1d"},
 	{plain, 40, false, "rubygems_ dop_v1_ doo_v1_ dor_v1_ pul- ntn_ secret_ dp.pt. dp.ct. dp.sa. cfk_ cfut_ cfat_ rootly_ napi_ sbp_ shippo_live_ shippo_test_ e2b_ dtn_ bkua_ AKLT"},
-	{plain, 50, false, "EZAK EZTK AGE-SECRET-KEY-1"},
+	{plain, 50, false, "EZAK EZTK AGE-SECRET-KEY-"},
 	{plain, 55, false, "cmVmd GOOG1"},
 	{plain, 60, false, "AKCp rdme_ CLOJARS_ s-s4t2ud- s-s4t2af- EAAC EAAM"},
 	{plain, 32, true, "fc- live_"},

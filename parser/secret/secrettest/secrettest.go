@@ -20,7 +20,7 @@ const (
 	hex   = "0f1e2d3c4b5a69788796a5b4c3d2e1f00f1e2d3c4b5a69788796a5b4c3d2e1f0"
 )
 
-// Kinds returns 93 kinds of credentials.
+// Kinds returns 95 kinds of credentials.
 func Kinds() []Kind {
 	var list []Kind
 	add := func(name, variable, prefix, value, bare string) {
@@ -75,6 +75,8 @@ func Kinds() []Kind {
 		{"jwt", "JWT", "ey" + "JhbGciOiJIUzI1NiJ9.", mixed[:30] + "." + mixed[30:70]},
 		{"slack webhook", "HOOK", "https://hooks." + "slack.com/services/", "T" + mixed[:8] + "/B" + mixed[8:16] + "/" + mixed[16:40]},
 		{"discord webhook", "HOOK", "https://discord." + "com/api/webhooks/123456789012345678/", mixed[:68]},
+		{"infura", "RPC_URL", "https://mainnet." + "infura.io/v3/", hex[:32]},
+		{"age", "AGE_KEY", "AGE-SEC" + "RET-KEY-", "1" + strings.ToUpper(mixed[:58])},
 		{"1password", "OP", "A" + "3-", upper[:6] + "-" + upper[6:17] + "-" + upper[17:22] + "-" + upper[3:8] + "-" + upper[9:14]},
 		{"airtable", "AIRTABLE", "pa" + "t", mixed[:14] + "." + hex[:64]},
 		{"authress", "AUTHRESS", "sc" + "_", "ab3d5f7h.k78j.acc-" + hex[:22] + "." + hex[:50]},

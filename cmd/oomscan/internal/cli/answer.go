@@ -50,7 +50,7 @@ func (j *scan) answer(list []job, failed error) (memory bool, err error) {
 	at := map[string]*job{}
 	a.Remake = func(name string) report.Job {
 		x := at[name]
-		rep := j.report(x.results)
+		rep := j.report(x.results, false)
 		rep.Partial = false // it stands above the table
 		j.redact(&rep)
 		return x.with(&rep)
@@ -181,7 +181,7 @@ func (j *scan) reports(list []job, use func(i int, rep *report.Report) error) er
 				return
 			}
 			wg.Go(func() {
-				rep := j.report(list[i].results)
+				rep := j.report(list[i].results, len(list) == 1) // of several, the reports above the table are made again
 				rep.Job = list[i].name
 				made[i] <- &rep
 			})
@@ -418,8 +418,9 @@ func (j *scan) chosen(list []job) ([]job, error) {
 	return nil, problem{where: "--job", what: fmt.Sprintf("no job is called %q", name), hint: "the table without --job has the names"}
 }
 
-// report is the answer to what one job's logs gave.
-func (j *scan) report(results []logResult) report.Report {
+// report is the answer to what one job's logs gave. The last report of a job drops what the logs gave once it is joined: packed
+// results of a thousand logs take as much as a report.
+func (j *scan) report(results []logResult, last bool) report.Report {
 	c := classifier.NewCollector()
 	inputs := make([]report.Input, 0, len(results))
 	most := mostOf(results)
@@ -430,6 +431,9 @@ func (j *scan) report(results []logResult) report.Report {
 				in.Shortened = facts.Bound(most)
 			}
 			c.Merge(facts)
+		}
+		if last {
+			results[i].collector, results[i].packed = nil, nil
 		}
 		inputs = append(inputs, in)
 	}

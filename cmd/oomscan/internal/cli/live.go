@@ -77,7 +77,7 @@ func (l *live) printNew(results []logResult) error {
 	}
 	l.state.updateDue = time.Time{}
 	for _, job := range l.group(results) {
-		rep := l.scan.report(job.results)
+		rep := l.scan.report(job.results, false)
 		rep.Job = job.name
 		if err := l.state.printNew(&rep, false); err != nil {
 			return err
