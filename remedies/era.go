@@ -24,6 +24,23 @@ var releases = []struct {
 	{message: []string{"runtimeerror: cuda out of memory", " total capacity;"}, last: "2022-10", why: "only PyTorch before 1.13 prints this message"},
 }
 
+// newestVLLM lists forms of PyTorch's message with the newest vLLM that still needs a PyTorch which prints them: each vLLM needs one
+// version of PyTorch (requirements.txt).
+var newestVLLM = []struct{ message, vllm, why string }{
+	{" total capacity;", "0.2.1", "PyTorch prints this message up to 2.0, and vLLM 0.2.2 needs 2.1"},
+	{" total capacty of ", "0.4.0", "only PyTorch 2.1 prints \"capacty\", and vLLM 0.4.1 needs 2.2"},
+}
+
+// olderVLLM says why the engine is older than a vLLM release, "" if nothing shows it.
+func olderVLLM(ctx *Context, release string) string {
+	for _, n := range newestVLLM {
+		if older, ok := versionIn(n.vllm, "<"+release); ok && older && strings.Contains(ctx.root.Message, n.message) {
+			return n.why
+		}
+	}
+	return ""
+}
+
 // latest returns the last month that the run's libraries may be from, such as 2022-04, and what shows it; "" if nothing does. A fork may
 // be older than its log.
 func latest(ctx *Context) (month, why string) {

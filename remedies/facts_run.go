@@ -42,6 +42,9 @@ func since(ctx *Context, word string) verdict {
 		}
 	}
 	in, ok := versionIn(version, ">="+word)
+	if why := olderVLLM(ctx, word); !ok && program == "vllm" && why != "" {
+		return verdict{no, why}
+	}
 	if !ok {
 		return verdict{}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -132,8 +133,8 @@ func layersThatFit(q *paramQuery) proposedValue {
 	if q.is("copies_weights") { // the pipeline needs the output layer on a card, too (src/llama-context.cpp)
 		return proposedValue{to: itoa(layers - 1), how: "the layers of the model without the output layer, with which no pipeline is made"}
 	}
-	if q.messageContains("gallocr") { // a compute buffer: its size says nothing about that of a layer
-		return proposedValue{}
+	if q.messageContains("gallocr") {
+		return layersForBuffer(q, layers)
 	}
 	free, of, ok := roomOnCard(q.Context)
 	if !ok {
@@ -144,6 +145,17 @@ func layersThatFit(q *paramQuery) proposedValue {
 		return proposedValue{}
 	}
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s less 2 GiB for cache and buffers, of %s for %d layers", classifier.GiB(free), of, classifier.GiB(*q.root.Requested), layers)}
+}
+
+// layersForBuffer returns how many layers leave room for a compute buffer that failed, where all of them are on one card and it is small
+// beside them. How much of it was missing is not known: at most all of it, and a quarter more for what follows.
+func layersForBuffer(q *paramQuery, layers int64) proposedValue {
+	all, asks := q.input().LayersOnCard, *q.root.Requested
+	if cause.LayersFill(q.input()) == "" || layeredCards(q.Context) > 1 || slices.ContainsFunc(q.run.Gauges, func(g classifier.Gauge) bool { return g.Name == "ggml.weights" && g.Fields["device"] != "0" }) {
+		return proposedValue{}
+	}
+	less := (asks+asks/4)*layers/all + 1
+	return proposedValue{to: itoa(layers - less), how: fmt.Sprintf("%d layers take %s, and the buffer %s", layers, classifier.GiB(all), classifier.GiB(asks))}
 }
 
 // mostLayers is more than any model has.

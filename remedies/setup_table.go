@@ -29,6 +29,9 @@ var quantizedBytes = map[string]float64{
 
 var quantizedWords = slices.Sorted(maps.Keys(quantizedBytes))
 
+// wideBytes maps names of types that are wider than those of most checkpoints to the bytes of a weight.
+var wideBytes = map[string]float64{"float32": 4, "float": 4, "fp32": 4, "torch.float32": 4}
+
 // elementBytes maps names of types to the bytes of an element.
 var elementBytes = map[string]float64{
 	"fp32": 4, "float32": 4, "float": 4, "32": 4, "bf16": 2, "bfloat16": 2, "fp16": 2, "float16": 2, "half": 2, "auto": 2,
@@ -282,6 +285,9 @@ var setupRows = []setupRow{
 	}},
 	{"", count(func(s *setup) *optInt { return &s.EnginePP }), map[string]string{
 		"nemo_rl": "policy.generation.vllm_cfg.pipeline_parallel_size", "vllm": "pipeline_parallel_size", "sglang": "pp_size pipeline_parallel_size",
+	}},
+	{"", word(wideBytes, func(s *setup, b float64) { s.EngineWeightBytes = memory.Some(b) }), map[string]string{
+		"verl": "actor_rollout_ref.rollout.dtype", "vllm": "dtype", "sglang": "dtype",
 	}},
 	{"", word(quantizedBytes, func(s *setup, b float64) { s.EngineWeightBytes = memory.Some(b) }), map[string]string{
 		"verl": "actor_rollout_ref.rollout.quantization", "vllm": "quantization", "sglang": "quantization",

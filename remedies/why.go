@@ -93,6 +93,9 @@ func causeInput(ctx *Context) *cause.Input {
 		n, _ := g.Fields.Int("used")
 		out.SleptOnHost = n > 0
 	}
+	if g, ok := memory.Reading(ctx.run, in, "ggml.weights"); ok {
+		out.LayersOnCard, _ = g.Fields.Int("used")
+	}
 	if g, ok := memory.Reading(ctx.run, in, "trainer.dataset_processes"); ok {
 		out.MapProcesses, _ = g.Fields.Int("count")
 	}

@@ -41,6 +41,8 @@ var (
 	inferScript = lazyre.New(`(?i)(?:^|[/_-])(?:infer|inference|predict|prediction|demo|generate|generation|sample|sampling|chat|serve|server|api|gradio|webui|embed|embeddings?|encode|transcribe|translate|caption)(?:[_-]\w{1,60})?\.py$`)
 	// callsOnce is a call of a model with what a processor or a tokenizer made, as the documentation of transformers has it.
 	callsOnce = lazyre.New(`^\s*\w+\s*=\s*\w*model\(\*\*(?:inputs?|encodings?|encoded(?:_\w{1,20})?|tokens)\b`)
+	// callsForHooks is a call of a model whose output is dropped: hooks read what they want, and no loss can be made.
+	callsForHooks = lazyre.New(`^\s*(?:self\.)?\w*model\(\*\*\w+\)$`)
 	// inferName is the name of a function or a call that computes results for use.
 	inferName = lazyre.New(`(?:^|[^a-z])(?:(?:infer|inference|predict|transcribe)(?:_\w{1,40})?|generate|encode_core|embed_documents|embed_query)(?:\(|$)`)
 )
@@ -96,6 +98,8 @@ func workOf(ctx *Context) work {
 		return in(inferenceWork, "nothing is trained there")
 	case !loops && ctx.phase == "forward" && ctx.run.LastStep == nil && !slices.ContainsFunc(trainerKeys, ctx.settings.has) && callsModelOnce(ctx):
 		return in(inferenceWork, "a script calls the model, and the log shows no step of a training")
+	case !step && codeMatches(ctx, callsForHooks().MatchString):
+		return in(inferenceWork, "what the model computes is dropped")
 	case !loops && inferScript().MatchString(script):
 		return in(inferenceWork, "the script infers, "+path.Base(script))
 	case !loops && framesMatch(ctx, inferName().MatchString):
@@ -134,8 +138,13 @@ func trainsIn(ctx *Context) bool {
 	if framesMatch(ctx, trainName().MatchString) {
 		return true
 	}
+	return codeMatches(ctx, lossMade().MatchString)
+}
+
+// codeMatches reports whether the code of a frame of the failing stack matches.
+func codeMatches(ctx *Context, match func(string) bool) bool {
 	t := ctx.root.Trace
-	return t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool { return lossMade().MatchString(f.Code) })
+	return t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool { return match(f.Code) })
 }
 
 // framesMatch reports whether a function of the failing stack, or the call in its code, matches.

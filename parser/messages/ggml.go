@@ -42,10 +42,13 @@ func ggmlPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "ggml.weights",
-			Literals: []string{" model buffer size = "},
-			Expr:     `(?:CUDA|ROCm|Vulkan|SYCL|MUSA)(?<device>\d{1,3}) model buffer size = {1,8}(?<used_mib>\d{1,8}\.\d{2}) MiB`,
-			Gauge:    true, Source: "llama.cpp, src/llama-model.cpp load_tensors",
-			Match:   []pattern.Sample{{Line: "load_tensors:        CUDA0 model buffer size =  4685.50 MiB", Want: parser.Fields{"device": "0", "used": "4913102848"}}},
+			Literals: []string{"load_tensors: "},
+			Expr:     `load_tensors: {1,12}(?:CUDA|ROCm|Vulkan|SYCL|MUSA)(?<device>\d{1,3})(?: model)? buffer size = {1,8}(?<used_mib>\d{1,8}\.\d{2}) MiB`,
+			Gauge:    true, Source: "llama.cpp, src/llama-model.cpp load_tensors; before 2025 without \"model\"",
+			Match: []pattern.Sample{
+				{Line: "load_tensors:        CUDA0 model buffer size =  4685.50 MiB", Want: parser.Fields{"device": "0", "used": "4913102848"}},
+				{Line: "llm_load_tensors:      CUDA0 buffer size =  3946.35 MiB", Want: parser.Fields{"device": "0", "used": "4138047898"}},
+			},
 			NoMatch: []string{"load_tensors:   CPU_Mapped model buffer size =   281.81 MiB"},
 		},
 		{

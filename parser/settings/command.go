@@ -123,7 +123,7 @@ func program(word string) bool {
 	if v, ok := strings.CutPrefix(base, "python"); ok {
 		return strings.Trim(v, "0123456789.") == "" || v == "w"
 	}
-	return programs[base] || (len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh")))
+	return programs[base] || strings.HasSuffix(base, ".llamafile") || len(base) > 3 && (strings.HasSuffix(base, ".py") || strings.HasSuffix(base, ".sh"))
 }
 
 // prompted reports whether a word behind a shell's prompt is a program with a flag of a known setting, such as nerfstudio's ns-train.

@@ -293,8 +293,8 @@ func TestForms(t *testing.T) {
 		},
 		{
 			name: "llama.cpp's flags of one letter with a number",
-			log:  "$ ./llama-server -m m.gguf -ngl 99 -c 131072 -p Hello\npython -m x -c 3 --lr 1",
-			want: []string{"command -ngl=99", "command -c=131072", "command --lr=1"},
+			log:  "$ ./llama-server -m m.gguf -ngl 99 -c 131072 -p Hello\npython -m x -c 3 --lr 1\n$ ./Tiny.F32.llamafile -ngl 9",
+			want: []string{"command -ngl=99", "command -c=131072", "command --lr=1", "command -ngl=9"},
 		},
 		{
 			name: "the command of a runner as a record of its server has it",

@@ -61,6 +61,7 @@ type Input struct {
 	GPUs, PerNode                                  int64 // of the training world, and of them on a node; 0 when unknown
 	CacheTokens, PlannedTokens                     int64 // what an engine's KV cache holds, and one sequence may have; 0 when unknown
 	PlannedCache                                   int64 // what the engine announced for its cache before it failed at its start; 0 when unknown
+	LayersOnCard                                   int64 // of llama.cpp's layers on the failed card, in bytes; 0 when unknown
 	GraphPools                                     int64 // what PyTorch's private pools hold, which are mostly CUDA graphs'; 0 when unknown
 	CountedAgainst                                 int64 // memory of other processes that an engine takes out of its share; 0 when unknown
 	CacheBlocks, PlannedSequences                  int64 // Mamba blocks in the cache, and sequences that each need one; 0 when unknown

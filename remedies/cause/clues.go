@@ -106,7 +106,12 @@ func (in *Input) training() bool {
 
 // loading reports whether weights were being created or read.
 func (in *Input) loading() bool {
-	return in.Phase == "init" && (in.Place == memory.Weights || in.passes(80, loaders...) || containsAny(in.Text+in.Stage, []string{"loading checkpoint shards", "loading safetensors"}))
+	return in.Phase == "init" && (in.Place == memory.Weights || in.weightsMissing() || in.passes(80, loaders...) || containsAny(in.Text+in.Stage, []string{"loading checkpoint shards", "loading safetensors"}))
+}
+
+// weightsMissing reports whether less is allocated than an engine's weights take: not all of them were there yet.
+func (in *Input) weightsMissing() bool {
+	return in.EngineFailed && in.gpu() && in.Allocated != nil && *in.Allocated < in.EngineWeights/100*95
 }
 
 var loaders = []string{

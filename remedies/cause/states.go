@@ -109,6 +109,9 @@ func statesFigure(in *Input) (string, *int64) {
 	if why := EngineWeightsFill(in); why != "" {
 		return why, &in.EngineWeights
 	}
+	if why := LayersFill(in); why != "" {
+		return why, &in.LayersOnCard
+	}
 	if in.Draft {
 		return "the draft model does not fit beside the main model", nil
 	}
@@ -185,6 +188,16 @@ func EngineWeightsFill(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("the weights take about %s of the GPU's %s: nothing is left for a step and a KV cache", classifier.GiB(min(in.EngineWeights, *in.Allocated)), gib(in.Total))
+}
+
+// LayersFill says that llama.cpp's layers leave not even room for a compute buffer that is small beside them: fewer layers make room,
+// where a smaller step cannot make much.
+func LayersFill(in *Input) string {
+	const small = 30
+	if in.LayersOnCard == 0 || in.Requested == nil || *in.Requested <= 0 || *in.Requested > in.LayersOnCard/small || !strings.Contains(in.Text, "gallocr") {
+		return ""
+	}
+	return fmt.Sprintf("the layers on the GPU take %s, and not even %s was left beside them", classifier.GiB(in.LayersOnCard), gib(in.Requested))
 }
 
 // offloads reports whether states may be in host memory.

@@ -94,6 +94,7 @@ var training = []hypothesis{
 			{3 * proof, DispatchedFills},
 			{sign, both(when("it failed while the model was built or loaded", (*Input).loading), (*Input).gpu)},
 			{proof, saw("the buffer for the weights did not fit", "ggml.load", "ggml.load_backend")},
+			{2 * proof, LayersFill},
 			{sign, saw("what the model needs in all is not there", "ollama.no_room")},
 			{proof, when("the model itself could not be created", func(in *Input) bool {
 				return in.Part == "model" && strings.Contains(in.Text, "insufficient gpu memory")
