@@ -180,9 +180,10 @@ func summons(ctx *Context) bool {
 // verl/workers/fsdp_workers.py, init_model).
 var enginesLater = []string{"trl", "swift", "verl", "easyr1"}
 
-// engineComes reports whether the trainer failed while it loaded its model, before the run's engine starts.
+// engineComes reports whether the trainer failed while it built or loaded its model, before the run's engine starts.
 func engineComes(ctx *Context) bool {
-	return ctx.phase == "init" && slices.Contains(enginesLater, programOf(ctx.run).ID) && ctx.is("loading_weights") && !ctx.is("engine_process")
+	builds := ctx.is("loading_weights") || ctx.stackContains(12, "_build_model_optimizer", "_build_critic_model_optimizer")
+	return ctx.phase == "init" && slices.Contains(enginesLater, programOf(ctx.run).ID) && builds && !ctx.is("engine_process")
 }
 
 // sleepsAtStart reports whether the trainer failed at start-up after vLLM had said that it sleeps (trl/trainer/grpo_trainer.py and

@@ -209,8 +209,13 @@ func chunkedProfile(ctx *Context, _ string) verdict {
 
 // builtContext reports whether TensorRT-LLM failed where it makes the context of an engine that was built before: its activations, for the
 // largest batch and length of the build. The session of the Python runtime makes its cache after that (tensorrt_llm/runtime/generation.py,
-// _Runtime.__prepare), by the lengths that it is given.
+// _Runtime.__prepare), by the lengths that it is given: it finds too little where the activations take much of the card.
 func builtContext(ctx *Context, _ string) verdict {
+	if g, ok := memory.Reading(ctx.run, ctx.incident, "tensorrt.context"); ok && ctx.root.Total != nil && programOf(ctx.run).ID == "trtllm" {
+		if n, _ := g.Fields.Int("used"); n > *ctx.root.Total/4 {
+			return verdict{yes, "the activations that the engine was built for take " + classifier.GiB(n)}
+		}
+	}
 	_, loaded := memory.Reading(ctx.run, ctx.incident, "tensorrt.on_card")
 	inContext := ctx.stackContains(3, "device_memory_size") || loaded && ctx.recognisedAs("tensorrt.")
 	return verdict{truthOf(inContext && programOf(ctx.run).ID == "trtllm"), "the weights are on the card, and the activations that the engine was built for are next"}

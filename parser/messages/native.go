@@ -63,6 +63,14 @@ func libraryPatterns() []pattern.Pattern {
 			NoMatch: []string{"[TRT] [I] [MemUsageChange] TensorRT-managed allocation in IExecutionContext creation: CPU +0, GPU +0, now: CPU 0, GPU 12442 (MiB)"},
 		},
 		{
+			Name:     "tensorrt.context",
+			Literals: []string{"TensorRT-managed allocation in IExecutionContext creation: "},
+			Expr:     `TensorRT-managed allocation in IExecutionContext creation: CPU [+-]\d{1,7}, GPU \+(?<used_mib>[1-9]\d{1,6}),`,
+			Gauge:    true, Source: "TensorRT 8-9: the activations that an engine was built for are on the card",
+			Match:   []pattern.Sample{{Line: "[TRT] [I] [MemUsageChange] TensorRT-managed allocation in IExecutionContext creation: CPU +0, GPU +19328, now: CPU 0, GPU 32181 (MiB)", Want: parser.Fields{"used": "20266876928"}}},
+			NoMatch: []string{"[TRT] [I] [MemUsageChange] TensorRT-managed allocation in IExecutionContext creation: CPU +0, GPU +0, now: CPU 0, GPU 12442 (MiB)"},
+		},
+		{
 			Name:     "tensorrt.requested",
 			Literals: []string{"Requested amount of ", "Requested size was "},
 			Expr:     `Requested amount of (?:GPU )?memory \((?<requested_b>\d{1,19}) bytes\) could not be allocated|[Mm]emory \(Requested size was (?<requested_b>\d{1,19}) bytes`,
