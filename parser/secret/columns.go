@@ -10,7 +10,8 @@ import (
 // columns are a list of names and one of values: the header of a CSV file and its first line, and those of SQL's INSERT.
 var columns = lazyre.New(`((?:["']?[\w.-]+["']?,)+["']?[\w.-]+["']?)(?:\\+n|\r?\n)([^\n\\]+)|\(([^()\n]+)\)\s*(?i:values)\s*\(([^()\n]+)`)
 
-// columnsIn finds the value of the first column with the name of a credential.
+// columnsIn finds the value of the first column with the name of a credential, or with one that may be of a credential if the value looks
+// like one.
 func columnsIn(text string) (spans []span) {
 	if !strings.Contains(text, ",") || !strings.ContainsAny(text, "\n\\(") {
 		return nil
@@ -20,11 +21,18 @@ func columnsIn(text string) (spans []span) {
 			m = m[4:]
 		}
 		names, values := strings.Split(text[m[2]:m[3]], ","), strings.Split(text[m[4]:m[5]], ",")
-		column := slices.IndexFunc(names, func(name string) bool { return Key(strings.Trim(name, " "+decoration)) })
-		if column < 0 || len(values) < len(names) {
+		if len(values) < len(names) {
 			continue
 		}
-		value := strings.Trim(values[column], " "+decoration)
+		bare := func(cell string) string { return strings.Trim(cell, " "+decoration) }
+		column := 0
+		for column < len(names) && !Key(bare(names[column])) && !(mayBeKey(bare(names[column])) && isIssued(bare(values[column]))) {
+			column++
+		}
+		if column == len(names) {
+			continue
+		}
+		value := bare(values[column])
 		if lo := m[4] + len(strings.Join(values[:column], ",")); hasLetterAndDigit(value) {
 			lo += strings.Index(text[lo:], value)
 			spans = append(spans, span{lo, lo + len(value)})

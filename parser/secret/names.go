@@ -29,7 +29,7 @@ var modelWords = []string{
 
 // keyParts are parts of a name that make it a credential's.
 var keyParts = []string{
-	"password", "passwd", "passphrase", "secret", "credential", "apikey", "api_key", "access_key", "private_key", "authorization",
+	"password", "passwd", "passphrase", "secret", "credential", "apikey", "api_key", "access_key", "accesskey", "private_key", "authorization",
 	"client_key", "pass_phrase", "authtoken", "cli_auth", "private_mac", "passwort", "kennwort", "wolfram_alpha_appid", "dockerconfigjson", "pushkey",
 }
 
@@ -53,7 +53,7 @@ var about = []string{"file", "path", "dir", "stdin", "fd", "name", "type", "poli
 // Key reports whether a setting or variable of this name is a credential: "HF_TOKEN", "--api-key",
 // "trainer.wandb_api_key", "AccountKey". The last part of a dotted name counts.
 func Key(name string) bool {
-	name = strings.TrimSuffix(name, ".value") // as W&B's config.yaml nests it
+	name = strings.TrimPrefix(strings.TrimSuffix(name, ".value"), "-D") // as W&B's config.yaml nests it, as Java's command line sets it
 	last := strings.TrimLeft(name[strings.LastIndexByte(name, '.')+1:], "-+")
 	upper := last == strings.ToUpper(last)
 	if last = snake(last); endsWithAny(last, about) {
@@ -113,10 +113,11 @@ func mayBeKey(name string) bool {
 	return endsWithAny(last, services)
 }
 
-// isOfModel reports whether a blank separates a name, which is the last in text, from the word that makes it a model's: "cache key".
+// isOfModel reports whether a blank separates a name, which is the last in text, from the word that makes it a model's: "cache key",
+// unlike msg="start" key.
 func isOfModel(text, name string) bool {
 	before, blank := strings.CutSuffix(text[:max(0, strings.LastIndex(text, name))], " ")
-	return blank && endsWithAny(snake(nameBefore(before)), modelWords)
+	return blank && before == strings.TrimRight(before, decoration) && endsWithAny(snake(nameBefore(before)), modelWords)
 }
 
 // snake converts a name to snake case: "account_key" for "AccountKey" and "account-key".

@@ -428,7 +428,7 @@ func TestTimeIsLinear(t *testing.T) {
 		}
 		return time.Since(begin)
 	}
-	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key ", `\`, "['a', ", `["`, "logged in ", "token is ", "x: str[", "password:\n ", "***:", "x_KEY ", "<td>a", "[-a, ", "Ab1-", "a,", "*** ", "**", "<a ", "<a></", "kind: Secret\ndata:\n ", "data: {kind: Secret ", "auth: {", "auth:\n ", "| key | a |\n", "a.key.b=c ", "key\\n\t"} {
+	for _, unit := range []string{"---", "curl -u a ", "'--api_key', ", "Cookie: a", "://a:", `\"`, "hf_", "set x_key ", `\`, "['a', ", `["`, "logged in ", "token is ", "x: str[", "password:\n ", "***:", "x_KEY ", "<td>a", "[-a, ", "Ab1-", "a,", "*** ", "**", "<a ", "<a></", "kind: Secret\ndata:\n ", "data: {kind: Secret ", "auth: {", "auth:\n ", "| key | a |\n", "a.key.b=c ", "key\\n\t", "a_key got '", "a_key:\n desc: ", "a\n b[type=c, input_value='", "%2F", "12345678:"} {
 		part := strings.Repeat(unit, size/len(unit))
 		linear := false
 		for range 3 {

@@ -1,9 +1,12 @@
 package secret
 
 import (
+	"bytes"
+	"encoding/base64"
 	"regexp"
 	"slices"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"oomscan/parser/ascii"
@@ -25,12 +28,13 @@ var shapes = slices.Concat([]shape{
 	{need: "uthorization|UTHORIZATION", re: lazyre.New(`(?i:authorization)(?:\\?["']?\s*[:=,]\s*b?\\?["']?|\s+\\*["'](?:Basic|Bearer|Token)\s+)((?:[A-Za-z-]+\s+)?[^\s"',;\\]{6,})`)},
 	{need: "ookie", near: "=", re: lazyre.New(`\b[Cc]ookie\\?["']?\s*[:=,]\s*b?\\?["']?(\w[^"'\s=]*=[^"'\r\n]*)`)},
 	{need: "earer ", re: lazyre.New(`\b[Bb]earer\s+([\w.~+/=-]{12,})`), ok: isRandomOrIssued},
-	{need: "asic ", re: lazyre.New(`\b[Bb]asic\s+([A-Za-z0-9+/]{12,}={0,2})`), ok: isRandom},
+	{need: "asic |asic%20", re: lazyre.New(`\b[Bb]asic(?:\s+|%20)([A-Za-z0-9+/]{12,}={0,2})`), ok: isBasic},
 	{need: " password ", re: lazyre.New(`\b(?:machine|login)\s+\S+(?:\s+(?:login|account)\s+\S+)*\s+password\s+(\S+)`)},
 	{need: " pass ", re: lazyre.New(`\buser\s+\S+\s+pass\s+(\S+)`), ok: hasLetterAndDigit},
 	{need: `password\t`, re: lazyre.New(`password\\t(\S+?)(?:\\|["']|$)`), ok: hasLetterAndDigit},
 	{need: "response=", re: lazyre.New(`\bresponse=\\?["']?([0-9a-f]{32,64})\b`)}, // HTTP's digest
 	{need: "edential|ogin|assword", near: "/", re: lazyre.New(`(?i)\b(?:credentials?|login|password)\s*[:=]\s*["']?[\w.@*-]+\s+/\s+([^\s"']{4,})`)},
+	{need: "ogin ", near: "/", re: lazyre.New(`\b[Ll]ogin\s+["']?[\w.@*-]+\s+/\s+([^\s"']{8,})`), ok: hasLetterAndDigit},
 	{need: "$", re: lazyre.New(`\$(?:1|2[abxy]|5|6|7|g?y|apr1|argon2\w*|scrypt)\$([\w./=,+-]+\$[\w./$=,+-]{20,})`)},                                                         // crypt
 	{need: ":*:|:5|:6", re: lazyre.New(`(?:^|[\s"'(])[\w.*-]+:(?:\*|[56]\d{3}):[\w*-]+:[^\s:"']*[g-zG-Z@.][^\s:"']*:([^\s:"'\\,\]})]+)(?:$|[\s"'\\,\]})])`), ok: hasLetter}, // PostgreSQL's .pgpass
 	{need: `send "|send -- "`, re: lazyre.New(`\bsend\s+(?:--\s+)?"([^\s"]{4,})\\+[rn]"`)},                                                                                  // expect
@@ -41,8 +45,9 @@ var shapes = slices.Concat([]shape{
 	{need: "hook", re: lazyre.New(`(?:hooks\.slack(?:-gov)?\.com/\w+|discord(?:app)?\.com/api/webhooks/\d+|webhook\.office\.com/\w+|/bot/v2/hook|hooks\.zapier\.com/hooks/catch|hook\.\w+\.make\.com)/([^\s"'<>]{20,})`)},
 	{need: "/hooks/", re: lazyre.New(`/hooks/([a-z0-9]{26})\b`), ok: hasDigit}, // Mattermost
 	{need: "key=|auth=|jwt=", near: "?&", re: lazyre.New(`[?&](?:key|auth|jwt)=([\w-]{20,})`), ok: hasDigit},
-	{need: ":A", re: lazyre.New(`(?:^|[^A-Za-z0-9]|bot)\d{5,16}:(A[\w-]{34})`)},       // Telegram
-	{need: "|", re: lazyre.New(`\b\d{13,17}\|([\w-]{27})(?:[^\w-]|$)`), ok: isRandom}, // Facebook
+	{need: ":A", re: lazyre.New(`(?:^|[^A-Za-z0-9]|bot)\d{5,16}:(A[\w-]{34})`)},                                                       // Telegram
+	{need: "0:|1:|2:|3:|4:|5:|6:|7:|8:|9:", re: lazyre.New(`(?:^|[^A-Za-z0-9]|bot)\d{8,10}:([\w-]{35})(?:[^\w-]|$)`), ok: isDrawnKey}, // one that begins with another letter
+	{need: "|", re: lazyre.New(`\b\d{13,17}\|([\w-]{27})(?:[^\w-]|$)`), ok: isRandom},                                                 // Facebook
 	{need: "Q~", re: lazyre.New(edge + `([\w~.]{3}\dQ~[\w~.-]{31,34})`)},
 	{need: ".atlasv1.", re: lazyre.New(edge + `(\w{14}\.atlasv1\.[\w=-]{40,})`)},
 	{need: "A3-", re: lazyre.New(edge + `A3-([A-Z0-9]{6}(?:-[A-Z0-9]{5,11}){4,5})`)}, // 1Password
@@ -65,6 +70,8 @@ var shapes = slices.Concat([]shape{
 	{need: "TRUE|FALSE", re: lazyre.New(`\s(?:TRUE|FALSE)\s/\S*\s(?:TRUE|FALSE)\s\d+\s\S+\s(\S{6,})`)},                                                                                                      // a file of cookies
 	{need: "/t/", re: lazyre.New(`/t/([\w-]{20,})/`), ok: hasDigit},                                                                                                                                         // Anaconda
 	{need: ".infura.io/|.alchemy.com/|.alchemyapi.io/", re: lazyre.New(`\.(?:infura|alchemy|alchemyapi)\.(?:io|com)/(?:\w+/)?v\d/([\w-]{20,})`)},
+	{need: ".quiknode.pro/", re: lazyre.New(`\.quiknode\.pro/([0-9a-f]{32,})`)},
+	{need: "hmac.new(", re: lazyre.New(`\bhmac\.new\(\s*(?:key\s*=\s*)?b?["']([^"']+)`)},
 	{need: "with/key/", re: lazyre.New(`with/key/([\w-]{20,})`)}, // IFTTT
 	{need: "account.key", re: lazyre.New(`\baccount\.key[\w.-]*[\s=:]+([^\s"']{8,})`)},
 	{need: "sqlplus|sqlldr|expdp|impdp|rman|jdbc:oracle|SQL> ", near: "/:", re: lazyre.New(`(?:\b(?:sqlplus|sqlldr|expdp|impdp|rman)\s+|\bSQL> (?i:conn\w*) |\bjdbc:oracle:\w+:)\w+/([^\s@/"']+)@`)},
@@ -127,7 +134,10 @@ var shapes = slices.Concat([]shape{
 	{need: "value=|value:|Value:|value\"|value'|<value|val=|val:|val\"|val'", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?[Vv]al(?:ue)?["']?\s*[=:>]\s*\\*["']?([^\s"',}<]+)`)},
 	{need: "value=|value:|value\"|value'", named: true, swapped: true, re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?(?:name|key)["']?\s*[=:]\s*["']([\w.-]+)`)},
 	{need: `['|["|[b|[\`, named: true, ok: hasLetterAndDigit, re: lazyre.New(`\[b?\\*["']([\w-]+)\\*["'], ?b?\\*["']([^"'\\]{8,})\\*["']\]`)}, // a header
-	{need: " set |set -|set_header |setx |setenv |modify ", named: true, re: lazyre.New(`\b(?:set|proxy_set_header|setx|setenv|modify)\b[^|;&\n]*?\s(?://\S*:)?(\w[\w.-]*(?i:key|token|secret|pass|password))\s+(?:--body[ =]|-b)?["']?([^\s=|"'\\$-][^\s=|"'\\]*)(?:[\s"'\\]|$)`)},
+	{need: " set |set -|set_header |setx |setenv |modify ", named: true, re: lazyre.New(`\b(?:set|proxy_set_header|setx|setenv|modify)\b[^|;&\n]*?\s(?://\S*:)?(\w[\w.-]*(?i:key|token|secret|pass|password|pat))\s+(?:--body[ =]|-b)?["']?([^\s=|"'\\$-][^\s=|"'\\]*)(?:[\s"'\\]|$)`)},
+	{need: " '| \"| \\", near: "_s", named: true, ok: hasLetterAndDigit, re: lazyre.New(`\b(\w+_\w+|password)(?:[^:\n"']{0,80}\b(?:got|found|received))?:? \\*["']([^\s"'\\]{6,})["'\\]`)},
+	{need: "input_value=", named: true, re: lazyre.New(`([\w.-]+)(?:\\+n|\n) +[^\n\\]*\[type=\w+, input_value=\\*["']([^"'\\]+)`)}, // a model of Pydantic
+	{need: "desc: ", named: true, re: lazyre.New(`([\w.-]+):(?:\\+n|\n) +desc: [^\n\\]*(?:\\+n|\n) +value: ["']?([^\s"'\\]+)`)},    // W&B's config.yaml
 	{need: "To-SecureString", re: lazyre.New(`ConvertTo-SecureString\W+(?:String\W+)?([^\s"']+)`)},
 	{need: "ENV ", named: true, re: lazyre.New(`\bENV\s+(\w+)\s+(\S+)`)},
 }, options(
@@ -189,6 +199,7 @@ var issued = [...]struct {
 }{
 	{plain, 10, false, "sk_live_ sk_test_ sk_prod_ rk_live_ rk_test_ rk_prod_ rzp_live_ rzp_test_"},
 	{any64, 1, false, "bce-v3/ALTAK-"},
+	{plain, 8, false, "AGE-SECRET-KEY-"},
 	{plain, 12, false, "LTAI FLWSECK_TEST-"},
 	{plain, 16, false, "endr+ AKIA ASIA ABIA ACCA A3T sm_pat_ sm_aat_ sm_sat_"},
 	{plain, 19, false, "NRJS- NRBR-"},
@@ -201,7 +212,7 @@ var issued = [...]struct {
 	{plain, 36, false, "npm_ pnu_ nfp_ phx_ apify_api_"},
 	{plain, 38, false, "4b1d"},
 	{plain, 40, false, "rubygems_ dop_v1_ doo_v1_ dor_v1_ pul- ntn_ secret_ dp.pt. dp.ct. dp.sa. cfk_ cfut_ cfat_ rootly_ napi_ sbp_ shippo_live_ shippo_test_ e2b_ dtn_ bkua_ AKLT"},
-	{plain, 50, false, "EZAK EZTK AGE-SECRET-KEY-"},
+	{plain, 50, false, "EZAK EZTK"},
 	{plain, 55, false, "cmVmd GOOG1"},
 	{plain, 60, false, "AKCp rdme_ CLOJARS_ s-s4t2ud- s-s4t2af- EAAC EAAM"},
 	{plain, 32, true, "fc- live_"},
@@ -330,6 +341,16 @@ type shape struct {
 func isIssuedOrBase64(s string) bool {
 	return isIssued(s) || len(s) >= minParts && isDrawn(strings.NewReplacer("+", "", "/", "", "=", "").Replace(s), 45)
 }
+
+// isBasic accepts a name and a password of HTTP's basic authentication without digits too: they are Base64 of text with a colon. Source:
+// RFC 7617.
+func isBasic(s string) bool {
+	plain, err := base64.RawStdEncoding.DecodeString(strings.TrimRight(s, "="))
+	return isRandom(s) || err == nil && bytes.IndexByte(plain, ':') > 0 && !bytes.ContainsFunc(plain, func(r rune) bool { return !unicode.IsPrint(r) })
+}
+
+// isDrawnKey accepts a key in the alphabet of Base64 for URLs.
+func isDrawnKey(s string) bool { return isDrawn64(s, 2, 40) }
 
 func isRandomOrIssued(s string) bool { return isRandom(s) || isIssued(s) }
 

@@ -11,10 +11,10 @@ import (
 )
 
 // quotings are in every text that [asTyped] changes.
-var quotings = literal.Words(`\"`, `\'`, `["`, `['`, "%22", "&quot;", `\u`, `\t`, `\x00`, "^@")
+var quotings = literal.Words(`\"`, `\'`, `["`, `['`, "%22", "%2F", "%2f", "&quot;", `\u`, `\t`, `\x00`, "^@")
 
 // asTyped returns a text as someone would type it into a shell: without the backslashes of quotes within quotes, with the quotes
-// that a URL or HTML encodes and the characters that JSON does, and with the quoted arguments of a list, as Python and JSON write them, between
+// that HTML encodes and the characters that a URL or JSON does, and with the quoted arguments of a list, as Python and JSON write them, between
 // blanks. at has the offset in text of each of its bytes; it is nil if the text is like that already. has are the text's pairs.
 func asTyped(text string, has *literal.Pairs) (view string, at []int) {
 	if !slices.ContainsFunc(quotings, func(w literal.Word) bool { return has.Have(&w) && strings.Contains(text, w.Text) }) {
@@ -63,12 +63,16 @@ func asTyped(text string, has *literal.Pairs) (view string, at []int) {
 	return string(b), at
 }
 
-// encoded returns the double quote of a URL or HTML, or the character of JSON, that text begins with in its encoded form, and the
+// encoded returns the double quote of HTML, or the character of a URL or JSON, that text begins with in its encoded form, and the
 // length of that. It is 0 if there is none.
 func encoded(text string) (char rune, n int) {
-	for _, quote := range []string{"%22", "&quot;"} {
-		if strings.HasPrefix(text, quote) {
-			return '"', len(quote)
+	if strings.HasPrefix(text, "&quot;") {
+		return '"', len("&quot;")
+	}
+	if text[0] == '%' && len(text) > 2 {
+		code, err := strconv.ParseUint(text[1:3], 16, 8)
+		if err == nil && code >= ' ' && code < 0x7f {
+			return rune(code), len("%22")
 		}
 	}
 	if strings.HasPrefix(text, "^@") { // NUL, as cat -v shows it
