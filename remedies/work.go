@@ -99,7 +99,7 @@ func workOf(ctx *Context) work {
 	case !loops && ctx.phase == "forward" && ctx.run.LastStep == nil && !slices.ContainsFunc(trainerKeys, ctx.settings.has) && callsModelOnce(ctx):
 		return in(inferenceWork, "a script calls the model, and the log shows no step of a training")
 	case !step && codeMatches(ctx, callsForHooks().MatchString):
-		return in(inferenceWork, "what the model computes is dropped")
+		return in(evaluationWork, "what the model computes is dropped: nothing is trained there")
 	case !loops && inferScript().MatchString(script):
 		return in(inferenceWork, "the script infers, "+path.Base(script))
 	case !loops && framesMatch(ctx, inferName().MatchString):
