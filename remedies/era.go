@@ -25,7 +25,7 @@ var releases = []struct {
 }
 
 // newestVLLM lists forms of PyTorch's message with the newest vLLM that still needs a PyTorch which prints them: each vLLM needs one
-// version of PyTorch (requirements.txt).
+// version of PyTorch (requirements.txt). PyTorch 2.2 prints "capacity" (its issue 129632).
 var newestVLLM = []struct{ message, vllm, why string }{
 	{" total capacity;", "0.2.1", "PyTorch prints this message up to 2.0, and vLLM 0.2.2 needs 2.1"},
 	{" total capacty of ", "0.4.0", "only PyTorch 2.1 prints \"capacty\", and vLLM 0.4.1 needs 2.2"},

@@ -192,10 +192,10 @@ func ofEvaluation(key string) bool {
 	return false
 }
 
-// better compares two keys that match equally well. A line of a script only says what holds unless something else sets it. Of one name written twice, the later one in the same input wins, but of two
-// with the same value the one on the command line, where a user changes it. Of shorter
-// keys, the more specific one wins. Of longer ones, one that is set wins, then the less nested one. Finally, alphabetical order
-// decides, so that the answer does not depend on the order of a map.
+// better compares two keys that match equally well. A line of a script only says what holds unless something else sets it. Of one name
+// written twice, the later one in the same input wins, but of two with the same value the one on the command line, where a user changes
+// it. Of shorter keys, the more specific one wins. Of longer ones, one that is set wins, then the less nested one. Finally, alphabetical
+// order decides, so that the answer does not depend on the order of a map.
 func better(e *entry, best *setting, at string) bool {
 	switch script := e.value.Form == "script"; {
 	case e.plain == at && script != (best.value.Form == "script"):
