@@ -97,23 +97,8 @@ func (j *job) bareEngine() bool {
 
 // complete adds what the log says elsewhere about the process with that pid or rank.
 func (j *job) complete(id *identity, f *file, h *envelope.Header) {
-	by, collected := h.Collected()
 	for _, g := range append([]*file{f}, j.before[f]...) {
-		switch {
-		case id.PID > 0:
-			id.fillFrom(g, "pid", id.PID)
-		case id.Rank >= 0:
-			id.fillFrom(g, "rank", id.Rank)
-			if id.PID <= 0 && h.Task >= 0 {
-				id.fillFrom(g, "task", h.Task)
-			}
-			if id.PID <= 0 && j.oneNode() {
-				id.fillFrom(g, "local", id.Rank)
-			}
-		}
-		if (id.PID <= 0 || id.PID == h.PID && g.isRelay(id.PID)) && id.Rank < 0 && g.Selves == 1 && collected && g.isSelf(by) {
-			id.fill(g.Self) // the log of one process, which identifies itself
-		}
+		j.completeFrom(g, id, h)
 	}
 	if id.PID <= 0 && id.Rank < 0 && id.Device >= 0 && id.Host != "" {
 		// where every process of a node sees all of its devices, their numbers are the local ranks
@@ -121,20 +106,8 @@ func (j *job) complete(id *identity, f *file, h *envelope.Header) {
 			id.fill(have)
 		}
 	}
-	if id.Rank < 0 && id.LocalRank >= 0 {
-		id.Rank = f.rankOn(id.Host, id.LocalRank)
-	}
-	if id.Rank < 0 && id.LocalRank >= 0 && len(j.files) == 1 {
-		node, per := j.number("NODE_RANK", "GROUP_RANK", "SLURM_NODEID"), j.number("NPROC_PER_NODE", "GPUS_PER_NODE", "LOCAL_WORLD_SIZE")
-		if node >= 0 && id.LocalRank < per {
-			id.Rank = node*per + id.LocalRank
-		}
-	}
-	if id.Rank < 0 && id.Device >= 0 && j.oneNode() {
-		// where every process sees all devices of the one node, a device has one rank, but another program on it has none
-		if have, ok := f.Identities[identKey{"device", strconv.Itoa(id.Device)}]; ok && !have.Mixed && (have.PID <= 0 || id.PID <= 0 || have.PID == id.PID || f.isShared(have.PID) || f.isShared(id.PID)) {
-			id.Rank = have.Rank
-		}
+	if id.Rank < 0 {
+		id.Rank = j.rankByPlace(id, f)
 	}
 	for _, other := range j.files {
 		if other != f && id.PID > 0 && (id.Rank < 0 || id.Host == "") {
@@ -147,6 +120,47 @@ func (j *job) complete(id *identity, f *file, h *envelope.Header) {
 	if id.Host == "" && id.Here && j.run.Launcher == "ray" {
 		id.Host = f.driverHost()
 	}
+}
+
+// completeFrom fills in what one input tells about a process, of which a record has this header.
+func (j *job) completeFrom(f *file, id *identity, h *envelope.Header) {
+	switch {
+	case id.PID > 0:
+		id.fillFrom(f, "pid", id.PID)
+	case id.Rank >= 0:
+		id.fillFrom(f, "rank", id.Rank)
+		if id.PID <= 0 && h.Task >= 0 {
+			id.fillFrom(f, "task", h.Task)
+		}
+		if id.PID <= 0 && j.oneNode() {
+			id.fillFrom(f, "local", id.Rank)
+		}
+	}
+	by, collected := h.Collected()
+	if (id.PID <= 0 || id.PID == h.PID && f.isRelay(id.PID)) && id.Rank < 0 && f.Selves == 1 && collected && f.isSelf(by) {
+		id.fill(f.Self) // the log of one process, which identifies itself
+	}
+}
+
+// rankByPlace returns the rank of a process by its local rank or its device, or -1.
+func (j *job) rankByPlace(id *identity, f *file) int {
+	if id.LocalRank >= 0 {
+		if n := f.rankOn(id.Host, id.LocalRank); n >= 0 {
+			return n
+		}
+		node, per := j.number("NODE_RANK", "GROUP_RANK", "SLURM_NODEID"), j.number("NPROC_PER_NODE", "GPUS_PER_NODE", "LOCAL_WORLD_SIZE")
+		if len(j.files) == 1 && node >= 0 && id.LocalRank < per {
+			return node*per + id.LocalRank
+		}
+	}
+	if id.Device >= 0 && j.oneNode() {
+		// where every process sees all devices of the one node, a device has one rank, but another program on it has none
+		have, ok := f.Identities[identKey{"device", strconv.Itoa(id.Device)}]
+		if ok && !have.Mixed && (have.PID <= 0 || id.PID <= 0 || have.PID == id.PID || f.isShared(have.PID) || f.isShared(id.PID)) {
+			return have.Rank
+		}
+	}
+	return -1
 }
 
 // number returns the value of the first of these settings that was printed with a single number, or -1.

@@ -3,11 +3,14 @@ package remedies
 import (
 	"cmp"
 	"maps"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/parser/traceback"
 	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
@@ -89,7 +92,7 @@ func contextOf(run *classifier.Run, in *classifier.Incident, printed *settings) 
 	if then != run {
 		s = *newSettings(then.Config)
 	}
-	ctx := &Context{run: then, incident: in, root: &in.Root, settings: &s, resource: cmp.Or(in.Resource, in.Kind.Resource())}
+	ctx := &Context{run: then, incident: in, root: withPlace(&in.Root), settings: &s, resource: cmp.Or(in.Resource, in.Kind.Resource())}
 	ctx.settings.block = ctx.settings.blockOf(in.Root.Process)
 	ctx.run = withBackend(ctx)
 	ctx.text = evidenceText(in)
@@ -154,6 +157,24 @@ func evidenceText(in *classifier.Incident) string {
 		add(in.Evidence[i].Text)
 	}
 	return strings.ToLower(b.String())
+}
+
+// warningPlace is how Python's warnings module begins a line: file, line, class.
+var warningPlace = regexp.MustCompile(`([^\s:]{1,300}\.py):(\d{1,7}): \w{0,40}Warning: `)
+
+// withPlace returns a failure that a Python warning reports with the warning's place as its stack, where no traceback came with it.
+func withPlace(e *classifier.Root) *classifier.Root {
+	if e.Trace != nil {
+		return e
+	}
+	m := warningPlace.FindStringSubmatch(e.Message)
+	if m == nil {
+		return e
+	}
+	line, _ := strconv.Atoi(m[2]) // digits only
+	out := *e
+	out.Trace = &traceback.Trace{Frames: []traceback.Frame{{File: m[1], Line: line}}}
+	return &out
 }
 
 func stackText(in *classifier.Incident) []string {
