@@ -164,15 +164,8 @@ func (o *outcome) request(ctx, next *Context, changes []Change) {
 	}
 	ratio, columns := 1.0, 1.0
 	if e.Low <= 0 { // a buffer: its setting is its size
-		i := slices.IndexFunc(changes, func(c Change) bool {
-			return e.Met && e.Key != "" && c.To != nil && c.From != nil && sameKey(c.Key, e.Key)
-		})
-		if i >= 0 {
-			from, ok1 := parseNumber(*changes[i].From)
-			to, ok2 := parseNumber(*changes[i].To)
-			if ok1 && ok2 && from > 0 && to > 0 && to < from {
-				o.asks = scaled(to / from)
-			}
+		if by := bufferRatio(e, changes); by < 1 {
+			o.asks = scaled(by)
 		}
 		return
 	}
@@ -209,6 +202,22 @@ func (o *outcome) request(ctx, next *Context, changes []Change) {
 		}
 		o.worst = scaled(columns * float64(o.tokens) / float64(e.High))
 	}
+}
+
+// bufferRatio returns by how much changes shrink a buffer that a setting sizes, 1 where none of them does.
+func bufferRatio(e *memory.Explanation, changes []Change) float64 {
+	i := slices.IndexFunc(changes, func(c Change) bool {
+		return e.Met && e.Key != "" && c.To != nil && c.From != nil && sameKey(c.Key, e.Key)
+	})
+	if i < 0 {
+		return 1
+	}
+	from, ok1 := parseNumber(*changes[i].From)
+	to, ok2 := parseNumber(*changes[i].To)
+	if ok1 && ok2 && from > 0 && to > 0 && to < from {
+		return to / from
+	}
+	return 1
 }
 
 // fusedPhase returns the phase whose loss counts, the fullest of a step.

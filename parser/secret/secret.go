@@ -139,41 +139,8 @@ const (
 func namedIn(text string) (spans []span) {
 	from := 0
 	for i := 0; i < len(text); i++ {
-		var name string
-		at, below := 0, false
-		switch c := text[i]; {
-		case c == '=' || c == ':':
-			name, at = nameBefore(text[from:i]), i+1
-			if c == '=' && name == "string" { // a variable of Go with its type
-				name = nameBefore(strings.TrimSuffix(strings.TrimRight(text[from:i], " "), name))
-			}
-			if c == '=' && name == "." { // an assignment of PHP, which appends: x .= "y"
-				name = nameBefore(strings.TrimSuffix(strings.TrimRight(text[from:i], " "), "."))
-			}
-			if colons := len(text[at:]) - len(strings.TrimLeft(text[at:], ":")); c == ':' && strings.HasPrefix(text[at+colons:], "=") {
-				at += colons + 1 // an assignment of Go, of Make
-			} else if strings.HasPrefix(text[at:], ">") {
-				at++
-			} else if strings.HasPrefix(text[at:], "= ") { // a comparison
-				continue
-			}
-		case separator(text, i) > 0:
-			name, at = nameBefore(text[from:i]), i+separator(text, i)
-		case c == ',' && isListed(text[from:i]):
-			name, at = nameBefore(text[from:i]), i+1
-		case c == '-' && (strings.HasPrefix(text[i:], "--") || i > 0 && strings.IndexByte(" \t", text[i-1]) >= 0):
-			at = i + 1 + nameLength(text[i+1:])
-			name = text[i:at]
-			if i > 0 && isQuote(text[i-1]) && strings.HasPrefix(text[at:], text[i-1:i]) && indent(text[at+1:]) > 0 {
-				at++
-			}
-			if below = at < len(text) && indent(text[at:]) > 0; !below && at < len(text) && text[at] != ' ' && text[at] != '\t' {
-				continue // the value follows another sign, which the loop reaches next
-			}
-		default:
-			continue
-		}
-		if len(name) > maxName {
+		name, at, below := nameAt(text, from, i)
+		if at == 0 || len(name) > maxName {
 			continue
 		}
 		sure, short := Key(name), isShort(name)
@@ -189,6 +156,46 @@ func namedIn(text string) (spans []span) {
 		from, i = hi, hi-1
 	}
 	return spans
+}
+
+// nameAt returns the name whose value the sign at i introduces, and where what follows the sign begins. The name is searched
+// after from. below tells a flag whose value can only stand below it. at is 0 where the sign introduces nothing.
+func nameAt(text string, from, i int) (name string, at int, below bool) {
+	switch c := text[i]; {
+	case c == '=' || c == ':':
+		name, at = nameBefore(text[from:i]), i+1
+		if c == '=' && name == "string" { // a variable of Go with its type
+			name = nameBefore(strings.TrimSuffix(strings.TrimRight(text[from:i], " "), name))
+		}
+		if c == '=' && name == "." { // an assignment of PHP, which appends: x .= "y"
+			name = nameBefore(strings.TrimSuffix(strings.TrimRight(text[from:i], " "), "."))
+		}
+		if colons := len(text[at:]) - len(strings.TrimLeft(text[at:], ":")); c == ':' && strings.HasPrefix(text[at+colons:], "=") {
+			return name, at + colons + 1, false // an assignment of Go, of Make
+		}
+		if strings.HasPrefix(text[at:], ">") {
+			return name, at + 1, false
+		}
+		if strings.HasPrefix(text[at:], "= ") { // a comparison
+			return "", 0, false
+		}
+		return name, at, false
+	case separator(text, i) > 0:
+		return nameBefore(text[from:i]), i + separator(text, i), false
+	case c == ',' && isListed(text[from:i]):
+		return nameBefore(text[from:i]), i + 1, false
+	case c == '-' && (strings.HasPrefix(text[i:], "--") || i > 0 && strings.IndexByte(" \t", text[i-1]) >= 0):
+		at = i + 1 + nameLength(text[i+1:])
+		name = text[i:at]
+		if i > 0 && isQuote(text[i-1]) && strings.HasPrefix(text[at:], text[i-1:i]) && indent(text[at+1:]) > 0 {
+			at++
+		}
+		if below = at < len(text) && indent(text[at:]) > 0; !below && at < len(text) && text[at] != ' ' && text[at] != '\t' {
+			return "", 0, false // the value follows another sign, which comes next
+		}
+		return name, at, below
+	}
+	return "", 0, false
 }
 
 // separator returns the length of what separates a name from its value at i, other than : and =: these as URLs encode them, the
