@@ -114,7 +114,7 @@ var attacksThere = []attack{
 	{"logits", "set:image_max_pixels", append([]string{"engine-multimodal"}, attacks["logits"]...)},      // an image becomes tokens of the sequence
 	{"logits", "eval_batch", append([]string{"eval-batch"}, attacks["logits"]...)},
 	{"activations", "stack:/monai/inferers/", append([]string{"stitch-on-host"}, attacks["activations"]...)},
-	{"activations", "vae", []string{"no-grad", "tiles", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
+	{"activations", "vae", []string{"no-grad", "tiles", "pieces", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "layer-offload", "fewer-pictures", "engine-quantization"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},
 	{"activations", "swaps_blocks", []string{"recompute", "layer-offload", "micro-batch", "image-size"}}, // the weights fill most of the card
@@ -207,7 +207,8 @@ var attacksThere = []attack{
 	{"host_load", "backend:megatron", []string{"lazy-load", "host-limit", "vm-memory", "host-node", "host-cache", "offload-off"}}, // a distributed checkpoint is read in parts
 	{"host_load", "copies_far_too_large", []string{"lazy-load", "host-node", "host-limit", "offload-off"}},
 	{"host_load", "copies_too_large", []string{"host-limit", "lazy-load", "host-node", "dtype", "offload-off"}},
-	{"host_load", "pattern:ggml.load_host", []string{"mmap", "engine-quantization", "host-limit", "host-node"}}, // the cache comes later
+	{"host_load", "pattern:ggml.load_host", []string{"mmap", "engine-quantization", "host-limit", "host-node"}},            // the cache comes later
+	{"host_load", "reads_tensors", []string{"mmap", "experts-on-cards", "engine-quantization", "host-limit", "host-node"}}, // likewise
 	{"host_load", "framework:llamacpp", []string{"mmap", "engine-length", "engine-quantization", "host-limit", "host-node"}},
 	{"host_load", "phase:checkpoint", []string{"lazy-load", "host-limit", "sharded-save", "host-node"}},
 	{"host_load", "cache_covers", []string{"engine-seqs", "engine-length", "kv-dtype", "engine-quantization", "host-limit"}},

@@ -297,6 +297,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"encodes_media":     {"the engine plans for images, video or sound", "the engine plans for text alone", encodesMedia},
 		"one_input":         {"it failed in an encoder for which one input is planned", "not in an encoder for which one input is planned", oneInput},
 		"uncounted_graphs":  {"graphs take nothing from the cache", "graphs take memory beside the cache", uncountedGraphs},
+		"reads_tensors":     {"llama.cpp was reading the weights, before it makes a cache", "not while llama.cpp read the weights", readsTensors},
+		"cards_have_room":   {"llama.cpp leaves more than half of the cards empty", "llama.cpp is not known to leave the cards half empty", cardsHaveRoom},
 		"copies_weights":    {"a pipeline copies weights that stay in host memory", "no pipeline copies weights", copiesWeights},
 		"fits_itself":       {"a build of llama.cpp that fits models to the card itself", "a build of llama.cpp that fits no models itself", fitsItself},
 		"whole_context": {"llama.cpp plans for the longest context of the model, which nobody set", "a context that was set", func(ctx *Context, _ string) verdict {

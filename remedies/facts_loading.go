@@ -183,3 +183,27 @@ func copiesWeights(ctx *Context, _ string) verdict {
 	}
 	return verdict{}
 }
+
+// readsTensors reports whether the last that llama.cpp said was about the weights (src/llama-model.cpp load_tensors).
+func readsTensors(ctx *Context, _ string) verdict {
+	return verdict{truthOf(strings.Contains(ctx.incident.PhaseWhy, "load_tensors: ")), "llama.cpp was reading the weights"}
+}
+
+// cardsHaveRoom reports whether llama.cpp put weights on less than half of what it found free on the cards.
+func cardsHaveRoom(ctx *Context, _ string) verdict {
+	var free, used int64
+	for _, g := range ctx.run.Gauges {
+		n, _ := g.Fields.Int("free")
+		m, _ := g.Fields.Int("used")
+		switch g.Name {
+		case "ggml.device":
+			free += n
+		case "ggml.weights":
+			used += m
+		}
+	}
+	if free <= 0 || used <= 0 {
+		return verdict{}
+	}
+	return verdict{truthOf(used < free/2), fmt.Sprintf("weights take %s of %s on the cards", classifier.GiB(used), classifier.GiB(free))}
+}

@@ -127,6 +127,12 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 			"2024-04-12 09:03:58.220512: E external/xla/xla/stream_executor/cuda/cuda_dnn.cc:449] Memory usage: 61341696 bytes free, 25430786048 bytes total.\n" +
 			stackOf("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 268435456 bytes.", "/home/u/train.py|<module>|model.learn(", "jax/_src/pjit.py|cache_miss|outs = _python_pjit_helper("), "foreign_process", "XLA_PYTHON_CLIENT_PREALLOCATE=false"},
 		// trainers
+		{"a checkpoint of FSDP whose tensors did not fit, told by a warning", "/opt/lib/python3.10/site-packages/torch/distributed/fsdp/_state_dict_utils.py:312: UserWarning: Failed to clone() tensor with name lm_head.weight on rank 1. This may mean that this state_dict entry could point to invalid memory regions after returning from state_dict() call if this parameter is managed by FSDP. Please check clone implementation of lm_head.weight. Error: CUDA out of memory. Tried to allocate 270.00 MiB (GPU 1; 79.35 GiB total capacity; 76.93 GiB already allocated; 72.19 MiB free; 77.38 GiB reserved in total by PyTorch)\n", "checkpoint_gather", "fsdp_state_dict_type=SHARDED_STATE_DICT"},
+		{"Megatron of 2021 has other switches", "------------------------ arguments ------------------------\n  checkpoint_activations .......................... False\n  hidden_size ..................................... 1920\n  micro_batch_size ................................ 8\n  num_attention_heads ............................. 20\n  seq_length ...................................... 1024\n  tensor_model_parallel_size ...................... 2\n-------------------- end of arguments ---------------------\n" +
+			stackOf("RuntimeError: CUDA out of memory. Tried to allocate 160.00 MiB (GPU 3; 31.75 GiB total capacity; 29.90 GiB already allocated; 98.50 MiB free; 30.31 GiB reserved in total by PyTorch)", "/w/megatron/training.py|train_step|loss, loss_reduced = forward_step_func(data_iterator, model)", "/w/megatron/model/transformer.py|forward|attention_probs = self.scale_mask_softmax(attention_scores, attention_mask)"), "attention_scores", "--checkpoint-activations=True"},
+		{"Trainer passes no foreach", stackOf(full("130.00 MiB", "94.99", "1.19 MiB", "92.43"), "/home/u/sft.py|<module>|trainer.train()", "transformers/trainer.py|_inner_training_loop|self.optimizer.step()", "torch/optim/adamw.py|_multi_tensor_adamw|exp_avg_sq_sqrt = torch._foreach_sqrt(device_exp_avg_sqs)"), "optimizer_first_step", "--optim=adamw_torch_fused"},
+		{"a script that decodes all frames at once", stackOf(full("3.94 GiB", "23.99", "1.00 GiB", "17.76"), "/w/scripts/sample.py|sample|samples_x = model.decode_first_stage(samples_z)", "torch/utils/_contextlib.py|decorate_context|return func(*args, **kwargs)", "/w/sgm/models/autoencoder.py|decode|x = self.decoder(z, **kwargs)", "/w/sgm/modules/model.py|nonlinearity|return x * torch.sigmoid(x)") +
+			"$ grep -n int scripts/sample.py\n32:    decoding_t: int = 14,\n", "activations", "decoding_t=7"},
 		{"a reward model needs its logits", "$ llamafactory-cli train rm.yaml\nstage: rm\nper_device_train_batch_size: 1\ncutoff_len: 4096\n" +
 			stackOf(full("1.96 GiB", "14.74", "1.31 GiB", "11.90"), "/w/src/llamafactory/train/rm/workflow.py|run_rm|train_result = trainer.train(", "/w/src/llamafactory/train/rm/trainer.py|compute_loss|_, _, values = model(", "transformers/models/llama/modeling_llama.py|forward|logits = logits.float()"), "logits", "cutoff_len=2048"},
 		{"layers recompute by default", "$ llamafactory-cli train sft.yaml\nstage: sft\nper_device_train_batch_size: 2\ncutoff_len: 8192\n" +
@@ -253,6 +259,7 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		{"vLLM's swap space", "Initializing an LLM engine (v0.6.2) with config: model='/m', max_seq_len=4096\n" + stackOf("RuntimeError: CUDA error: out of memory", "vllm/worker/worker.py|initialize_cache|self._init_cache_engine()", "vllm/worker/cache_engine.py|_allocate_kv_cache|torch.zeros(kv_cache_shape,"), "host_offload", "--swap-space=1"},
 		{"finished prompts of llama.cpp", "srv        update:  - cache state: 10 prompts, 8011.100 MiB (limits: 8192.000 MiB, 65536 tokens, 9000000 est)\nKilled\n" + strings.ReplaceAll(kill, "62210344kB", "15210344kB"), "limit_too_small", "--cache-ram=0"},
 
+		{"experts in host memory beside half-empty cards", "+ llama-server --model /m/q-IQ4_XS.gguf -ngl 99 --cpu-moe --no-mmap -c 262144\nllama_model_load_from_file_impl: using device CUDA0 (NVIDIA GeForce RTX 5090) - 31514 MiB free\nload_tensors:        CUDA0 model buffer size =  2588.14 MiB\nload_tensors:    CUDA_Host model buffer size = 116354.33 MiB\nKilled\n" + kill, "host_load", "--no-mmap=False"},
 		{"a converter that holds all tensors", stackOf("numpy._core._exceptions._ArrayMemoryError: Unable to allocate 561. MiB for an array with shape (132, 2048, 2176) and data type uint8", "/home/u/llama.cpp/convert_hf_to_gguf.py|main|model_instance.write()", "/home/u/llama.cpp/gguf-py/gguf/gguf_writer.py|add_tensor|self.tensors[-1][name] = TensorInfo("), "limit_too_small", "--use-temp-file=True"},
 		{"a converter that can load tensors one by one", "$ python3 -m maxtext.checkpoint_conversion.to_maxtext --lazy_load_tensors=False\nLoading checkpoint shards:  90%|#########  | 27/30 [01:04<00:07, 2.40s/it]\nKilled\n" + kill, "host_load", "--lazy_load_tensors=True"},
 
@@ -294,6 +301,18 @@ func TestAReplayBufferThatHasASettingIsLoweredOnce(t *testing.T) {
 	log := "+ python /home/u/train.py --replay-size 2000000\n" + stackOf("MemoryError: Unable to allocate 52.6 GiB for an array with shape (2000000, 4, 84, 84) and data type uint8",
 		"/home/u/train.py|<module>|main()", "/home/u/rl/replay_buffer.py|__init__|self.obs = np.zeros(shape, dtype=np.uint8)")
 	assert.Equal(t, []string{"--replay-size=500000"}, changesOf(For(incidentOf(t, log))))
+}
+
+// TestExpertsMoveToCardsThatHaveRoom has the kernel kill llama.cpp while it reads the weights, before it makes a cache.
+func TestExpertsMoveToCardsThatHaveRoom(t *testing.T) {
+	t.Parallel()
+	for free, moved := range map[string]bool{"31514": true, "4096": false} {
+		log := "+ llama-server --model /m/q-IQ4_XS.gguf -ngl 99 --cpu-moe --no-mmap -c 262144\nllama_model_load_from_file_impl: using device CUDA0 (NVIDIA GeForce RTX 5090) - " + free + " MiB free\n" +
+			"load_tensors:        CUDA0 model buffer size =  2588.14 MiB\nload_tensors:    CUDA_Host model buffer size = 116354.33 MiB\n[81231.4] Out of memory: Killed process 4711 (llama-server) total-vm:131420112kB, anon-rss:122210344kB, file-rss:68096kB, shmem-rss:12288kB, UID:1000 pgtables:52880kB oom_score_adj:0\n"
+		all := strings.Join(changesOf(For(incidentOf(t, log))), " ")
+		assert.Equal(t, moved, strings.Contains(all, "--n-cpu-moe=N"), "%s MiB free: %s", free, all)
+		assert.NotContains(t, all, "-c=")
+	}
 }
 
 // TestACacheInEightBitsIsOfferedWhereItFits has llama.cpp fail to make an 8 GiB cache beside 4.07 GiB of weights.

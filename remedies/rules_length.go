@@ -128,8 +128,10 @@ func (q *paramQuery) shorter() proposedValue {
 	r := q.root
 	if q.is("profile_run") || q.incident.Kind == parser.KVCache && r.Requested == nil {
 		v := halve(q, n)
-		for to, ok := parseInt(v.to); ok && to/2 >= q.least() && !q.leavesCache(to, n); {
-			to /= 2
+		for to, ok := parseInt(v.to); ok && !q.leavesCache(to, n); {
+			if to /= 2; to < q.least() {
+				return proposedValue{}
+			}
 			v = proposedValue{to: itoa(to), how: fmt.Sprintf("%d / %d, which leaves room for the cache of one sequence", n, n/to)}
 		}
 		return v

@@ -72,6 +72,10 @@ func causeInput(ctx *Context) *cause.Input {
 	if out.EngineFailed {
 		p, _ := ctx.setup.Budget(memory.PhaseInit).Part("engine_weights")
 		out.EngineWeights = p.Low
+		if g, ok := memory.Reading(ctx.run, in, "vllm.weights"); ok {
+			n, _ := g.Fields.Int("used")
+			out.EngineWeights = max(out.EngineWeights, n)
+		}
 	}
 	out.Build = ctx.holds("compiling").why
 	if n := ctx.run.Model.Trained; n != nil {

@@ -61,8 +61,8 @@ var dialects = [...]dialect{
 	},
 	{
 		name: "line of a script", read: (*Reader).script,
-		sample: "84:        batch_size=64,  # of each\n        fp16=False,\n44:\tflags.DEFINE_integer('crop_size', 321, 'input size')\np.add_argument(\"--num_workers\", type=int, default=8)",
-		want:   []string{"batch_size=64", "fp16=False", "crop_size=321", "num_workers=8"},
+		sample: "84:        batch_size=64,  # of each\n        fp16=False,\n32:    decoding_t: int = 14,\n44:\tflags.DEFINE_integer('crop_size', 321, 'input size')\np.add_argument(\"--num_workers\", type=int, default=8)",
+		want:   []string{"batch_size=64", "fp16=False", "decoding_t=14", "crop_size=321", "num_workers=8"},
 	},
 	{
 		name: "Hydra's overrides", read: (*Reader).overrides,
@@ -135,8 +135,8 @@ var dialects = [...]dialect{
 	},
 	{
 		name: "pairs in free text", read: (*Reader).pairs,
-		sample: "rank 0: batch_size=12 block_size=1024",
-		want:   []string{"batch_size=12", "block_size=1024"},
+		sample: "rank 0: batch_size=12 block_size=1024\n# seq_len :  128\n# n_batch: 4",
+		want:   []string{"batch_size=12", "block_size=1024", "seq_len=128"},
 	},
 }
 

@@ -74,6 +74,9 @@ func (r *Reader) pairs(text []byte) bool {
 // block_size = 256`, `"data.train_batch_size": 64,`.
 func (r *Reader) assignment(s string) bool {
 	s, _, _ = strings.Cut(s, " #")
+	if strings.Contains(s, " : ") { // a line of a list, not a comment
+		s = strings.TrimPrefix(s, "# ")
+	}
 	s = strings.TrimLeft(strings.TrimSpace(s), "-*>| ")
 	name, value, ok := strings.Cut(s, " = ")
 	if !ok {

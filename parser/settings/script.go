@@ -13,8 +13,8 @@ var (
 	comment = []byte(" #")
 )
 
-// script reads a line of a script: an argument of a call on a line of its own, indented or with the number that grep -n puts before
-// it, or the default of a flag, as TensorFlow and argparse declare them.
+// script reads a line of a script: an argument of a call, or a parameter with its type and default, on a line of its own, indented or
+// with the number that grep -n puts before it, or the default of a flag, as TensorFlow and argparse declare them.
 func (r *Reader) script(text []byte) bool {
 	const mostLine = 300
 	if len(text) > mostLine {
@@ -31,6 +31,9 @@ func (r *Reader) script(text []byte) bool {
 	key, value, ok := flagDefault(s)
 	if !ok && (numbered || len(rest) > 0 && ascii.IsBlank(rest[0])) && strings.HasSuffix(s, ",") {
 		key, value, ok = strings.Cut(strings.TrimSuffix(s, ","), "=")
+		if name, _, annotated := strings.Cut(key, ": "); annotated { // a function's parameter with its type
+			key = name
+		}
 	}
 	value = strings.TrimSpace(value)
 	if !ok || !isName(key) || !isKnown(key) || metric(key) || !scalar(value) {
