@@ -375,9 +375,9 @@ func (j *scan) deal(list []job, f *jobs.Job, found []jobs.Job, logs []jobs.Log, 
 		return owner
 	})
 	for i, c := range dealt {
-		list[i].results = append(list[i].results, logResult{input: p.input, collector: c, from: p.from})
+		list[i].results = append(list[i].results, logResult{input: p.input, collector: c, from: p.from, version: p.version})
 	}
-	return append(list, job{name: f.Name, why: f.Why, shared: true, results: []logResult{{input: p.input, collector: rest, from: p.from}}})
+	return append(list, job{name: f.Name, why: f.Why, shared: true, results: []logResult{{input: p.input, collector: rest, from: p.from, version: p.version}}})
 }
 
 // knows reports whether a log tells of a process, and of no other node than the one that the process is on.

@@ -1,6 +1,9 @@
 package cli
 
-import "time"
+import (
+	"maps"
+	"time"
+)
 
 // Times of reports on logs that are still being written.
 const (
@@ -17,9 +20,18 @@ type live struct {
 	last     time.Time                // when bytes came
 	reported time.Time                // when the last report was made
 	cost     time.Duration            // of the last report
+	printed  map[string]printedJob    // by their names
 }
 
-func newLive(j *scan) live { return live{scan: j, changed: map[*tailedLog]time.Time{}} }
+// printedJob is a job as it was last reported.
+type printedJob struct {
+	logs map[string]int // their versions by their names
+	due  time.Time      // when an update is due that came too early; zero: none is
+}
+
+func newLive(j *scan) live {
+	return live{scan: j, changed: map[*tailedLog]time.Time{}, printed: map[string]printedJob{}}
+}
 
 // read notes that a log was read.
 func (l *live) read(log *tailedLog) {
@@ -70,18 +82,39 @@ func (l *live) report(results func() []logResult) error {
 	return err
 }
 
-// printNew writes the incidents of logs that were not reported, and what is new about the others.
+// printNew writes the incidents of logs that were not reported, and what is new about the others. A job of which nothing new is known
+// costs nothing.
 func (l *live) printNew(results []logResult) error {
 	if l.state.out == nil || l.options.quiet || len(results) == 0 {
 		return nil
 	}
-	l.state.updateDue = time.Time{}
+	now := time.Now()
+	var due time.Time // of all jobs
 	for _, job := range l.group(results) {
-		rep := l.scan.report(job.results, false)
-		rep.Job = job.name
-		if err := l.state.printNew(&rep, false); err != nil {
-			return err
+		p, logs := l.printed[job.name], versions(job.results)
+		if !maps.Equal(p.logs, logs) || !p.due.IsZero() && !now.Before(p.due) {
+			rep := l.scan.report(job.results, false)
+			rep.Job = job.name
+			l.state.updateDue = time.Time{}
+			if err := l.state.printNew(&rep, false); err != nil {
+				return err
+			}
+			p = printedJob{logs, l.state.updateDue}
+			l.printed[job.name] = p
+		}
+		if due.IsZero() || !p.due.IsZero() && p.due.Before(due) {
+			due = p.due
 		}
 	}
+	l.state.updateDue = due
 	return nil
+}
+
+// versions are those of logs by their names.
+func versions(results []logResult) map[string]int {
+	out := make(map[string]int, len(results))
+	for i := range results {
+		out[results[i].input.Name] = results[i].version
+	}
+	return out
 }

@@ -94,6 +94,7 @@ type logResult struct {
 	input     report.Input
 	collector *classifier.Collector // nil: nothing was found, or it is packed
 	from      string                // the input of the command line, for a log that is in an archive; empty: the log itself
+	version   int                   // of a log that is still being written: it grows with each change of what is known
 
 	packed classifier.Packed
 	clues  *classifier.Clues // of what is packed

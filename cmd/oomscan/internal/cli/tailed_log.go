@@ -22,6 +22,7 @@ type tailedLog struct {
 	stepLines int            // how many lines had been read when it was looked for
 	before    parser.Counts  // of the contents that were there earlier
 	view      *classifier.Collector
+	version   int // of what is known
 	wide      source.Decoder // nil: it is read as it is
 	out       []byte
 	failure   *string // why it cannot be read at the moment
@@ -65,6 +66,7 @@ func (g *tailedLog) lastStep() int {
 
 func (g *tailedLog) feed(p []byte) {
 	g.lines += bytes.Count(p, []byte("\n"))
+	g.version++
 	g.view = nil
 	if g.wide != nil {
 		g.out = g.wide.Append(g.out[:0], p)
@@ -77,6 +79,7 @@ func (g *tailedLog) feed(p []byte) {
 // silent. Of one that goes on, only what was kept counts. Unless something has happened here, that alone is no news, and
 // only the last line is looked at.
 func (g *tailedLog) settle(silent, happened bool) {
+	g.version++
 	g.view = nil
 	var tail []parser.Observation
 	keep := func(o parser.Observation) {
@@ -108,6 +111,7 @@ func (g *tailedLog) settle(silent, happened bool) {
 // anew begins a new content. Its lines count on from those of the old one, and so do the run's stage and its settings:
 // most logs that begin anew are those of a run that goes on.
 func (g *tailedLog) anew() {
+	g.version++
 	g.view = nil
 	g.before.Add(g.end())
 	g.wide = nil
@@ -132,7 +136,7 @@ func (g *tailedLog) result() logResult { return g.resultOf(g.scanner.Stats()) }
 
 func (g *tailedLog) resultOf(st parser.Counts) logResult {
 	st.Add(g.before)
-	p := logResult{collector: g.collector, input: report.Input{Name: g.name, Counts: st, Error: g.failure}}
+	p := logResult{collector: g.collector, input: report.Input{Name: g.name, Counts: st, Error: g.failure}, version: g.version}
 	if g.view != nil {
 		p.collector = g.view
 	}
