@@ -148,6 +148,16 @@ var namedConfigs = [][2]string{
 	{"zero3_bf16.json", "zero3_bf16_cpuoffload_all.json"},
 }
 
+// offloadedByName says that the named configuration of DeepSpeed offloads already.
+func offloadedByName(q *question) string {
+	f, _ := q.settings.find("deepspeed", true)
+	name := path.Base(strings.Trim(f.value.Value, `"'`))
+	if !slices.ContainsFunc(namedConfigs, func(n [2]string) bool { return n[1] == name }) || q.lever == "param-offload" && !strings.Contains(name, "3") {
+		return ""
+	}
+	return name + " offloads them already"
+}
+
 // asNamedConfig writes changes of offloading as the name of another configuration, if the run's is one of those.
 func asNamedConfig(ctx *Context, changes []change) []change {
 	f, _ := ctx.settings.find("deepspeed", true)

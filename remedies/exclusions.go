@@ -81,6 +81,7 @@ var exclusions = []exclusion{
 		return workersIdle(q.Context, q.changes)
 	}},
 	{why: missingFromVersion},
+	{levers: []string{"param-offload", "optimizer-offload"}, why: offloadedByName},
 	{why: otherPhase},
 	{topics: []string{"small-optimizer", "optimizer-offload", "cpu-optimizer"}, why: smallStates},
 	{why: func(q *question) string { return ofTraining(q.Context, q.item.Topic, q.changes) }},

@@ -99,6 +99,14 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			n := ctx.input().GraphPools
 			return verdict{truthOf(n > 0 && n >= deref(ctx.root.Total)/8), "the graphs captured so far hold " + classifier.GiB(n) + ", and larger ones may follow"}
 		}},
+		"eight_bits_exceed": {"32-bit weights and gradients with 8-bit moments exceed the card", "8-bit moments may fit", func(ctx *Context, _ string) verdict {
+			n, total := trainsBackbone(ctx), deref(ctx.root.Total)
+			return verdict{truthOf(n > 0 && total > 0 && 10*n > total), "32-bit weights and gradients with 8-bit moments take " + classifier.GiB(10*n)}
+		}},
+		"trains_backbone": {"a script trains the whole network of a diffusion model", "no script is known to train the whole network of a diffusion model", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.passesThrough(backboneScripts...)), "the script trains the whole network"}
+		}},
+		"wide_adapters":    {"modules are trained whole beside adapters", "no modules are known to be trained whole beside adapters", found(cause.WideAdapters, "adapters alone are trained")},
 		"dispatched_fills": {"layers that device_map put there fill the card", "no layers that device_map put there fill the card", found(cause.DispatchedFills, "no layers that device_map put there fill the card")},
 		"spread_by_each":   {"each process of a node spreads its model over all cards", "no model is spread over all cards by each process", found(cause.SpreadByEach, "no model is spread over all cards by each process")},
 		"cpu_pools":        {"each rank of SGLang takes its share of the whole machine's memory", "no ranks take shares of the machine's memory", found(cause.CPUPools, "no ranks take shares of the machine's memory")},

@@ -177,6 +177,20 @@ func generatesNothing(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
+// trainerFirst reports whether most of what an engine found in use was reserved by a trainer's allocator, by the last reading on the same
+// card, as where a worker that only generates builds the trainer's model, too.
+func trainerFirst(ctx *Context) verdict {
+	r := ctx.root
+	if !ctx.is("less_than_desired") || r.Total == nil || r.Free == nil {
+		return verdict{}
+	}
+	g, ok := memory.Reading(ctx.run, ctx.incident, "reading.reserved")
+	if n, _ := g.Fields.Int("reserved"); ok && n > 0 && n <= *r.Total-*r.Free && n >= (*r.Total-*r.Free)/2 {
+		return verdict{yes, "the trainer's allocator had reserved " + classifier.GiB(n) + " on this card before the engine started"}
+	}
+	return verdict{}
+}
+
 // sharesCard reports whether trainer and inference engine use the same GPUs: verl's trainers do unless they are asynchronous,
 // others do if their settings say so.
 func sharesCard(ctx *Context, _ string) verdict {
@@ -186,6 +200,9 @@ func sharesCard(ctx *Context, _ string) verdict {
 	}
 	if ctx.run.Application == "prime_rl" {
 		return verdict{no, apart}
+	}
+	if v := trainerFirst(ctx); v.truth == yes {
+		return v
 	}
 	if f, one := ctx.settings.flag("single_gpu_mode"); one == yes { // Open-Instruct's
 		return verdict{yes, f.key + " is " + f.value.Value}

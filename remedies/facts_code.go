@@ -127,6 +127,9 @@ func recomputes(ctx *Context, _ string) verdict {
 	if ctx.phase == "forward" && (ctx.passesThrough(recomputers...) || ctx.stackContains(12, "blocks_per_ckpt")) {
 		return verdict{yes, "activations are recomputed already: the stack passes through a checkpointed block"}
 	}
+	if v := read(ctx, "llamafactory.recomputes", "LLaMA-Factory says that gradient checkpointing is on"); v.truth == yes {
+		return v
+	}
 	if f, t := ctx.settings.flag(recomputeSwitches...); t == yes && !programOf(ctx.run).Colocate {
 		return verdict{yes, f.key + " is " + f.value.Value + " already"}
 	}

@@ -81,6 +81,9 @@ func causeInput(ctx *Context) *cause.Input {
 	if n := ctx.run.Model.Trained; n != nil {
 		out.Trained = *n
 	}
+	if n := trainsBackbone(ctx); n > 0 {
+		out.Trained, out.WideTraining = n, true
+	}
 	if size, _, ok := memory.CardSize(ctx.run, in); ok {
 		out.CardSize, out.CardMost = size.Low, size.High
 	}

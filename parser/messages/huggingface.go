@@ -30,6 +30,13 @@ func huggingFaceMarkers() []pattern.Pattern {
 			NoMatch: []string{"dataset.map(tokenize, num_proc=64)"},
 		},
 		{
+			Name:     "llamafactory.recomputes",
+			Literals: []string{"radient checkpointing enabled."},
+			Expr:     `\bGradient checkpointing enabled\.$`,
+			Gauge:    true, Source: "LLaMA-Factory since October 2023, model/model_utils/checkpointing.py",
+			Match: lines("07/02/2024 11:05:20 - INFO - llamafactory.model.model_utils.checkpointing - Gradient checkpointing enabled."),
+		},
+		{
 			Name:     "unsloth.offloads",
 			Literals: []string{"Unsloth: Will smartly offload gradients to save VRAM!"},
 			Expr:     `^Unsloth: Will smartly offload gradients to save VRAM!`,

@@ -47,7 +47,10 @@ func (in *Input) optimizer() kept {
 
 // namedOptimizer returns the optimizer that the settings name or, if none does, the innermost file of one in the failing stack.
 func (in *Input) namedOptimizer() (kept, bool) {
-	if _, name, ok := in.Setting("optim", "optimizer.type", "optimizer._component_", "optimizer"); ok {
+	if in.on("use_8bit_adam") { // of Diffusers' scripts
+		return optimizerNamed("adamw8bit")
+	}
+	if _, name, ok := in.Setting("optim", "optimizer.type", "optimizer._component_", "optimizer", "optimizer_type"); ok {
 		return optimizerNamed(strings.ToLower(name))
 	}
 	for _, f := range slices.Backward(in.Stack) {

@@ -112,6 +112,9 @@ func statesFigure(in *Input) (string, *int64) {
 	if why := LayersFill(in); why != "" {
 		return why, &in.LayersOnCard
 	}
+	if why := WideAdapters(in); why != "" && in.training() {
+		return why, nil
+	}
 	if in.Draft {
 		return "the draft model does not fit beside the main model", nil
 	}
@@ -198,6 +201,17 @@ func LayersFill(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("the layers on the GPU take %s, and not even %s was left beside them", classifier.GiB(in.LayersOnCard), gib(in.Requested))
+}
+
+// WideAdapters says that what is trained beside frozen weights takes most of the card. Low-rank adapters do not: these are modules that
+// are trained whole, as the embeddings and the head are where a script names them. A parameter takes two bytes each of weight, gradient
+// and moments at least.
+func WideAdapters(in *Input) string {
+	const each = 6
+	if !in.Adapters || in.Total == nil || in.Trained <= 0 || in.Trained > 1<<40 || in.GPUs > 1 || each*in.Trained < *in.Total/2 || in.offloads() {
+		return ""
+	}
+	return fmt.Sprintf("%s parameters are trained beside the frozen ones: at least %s of weights, gradients and moments", count(in.Trained), classifier.GiB(each*in.Trained))
 }
 
 // offloads reports whether states may be in host memory.

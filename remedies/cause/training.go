@@ -92,6 +92,7 @@ var training = []hypothesis{
 			{4 * proof, wholeBeside},
 			{2 * proof, EngineWeightsFill},
 			{3 * proof, DispatchedFills},
+			{proof + hint, both(WideAdapters, (*Input).training)},
 			{sign, both(when("it failed while the model was built or loaded", (*Input).loading), (*Input).gpu)},
 			{proof, saw("the buffer for the weights did not fit", "ggml.load", "ggml.load_backend")},
 			{2 * proof, LayersFill},
