@@ -133,6 +133,7 @@ var attacksThere = []attack{
 	{"activations", "vision", append([]string{"engine-multimodal"}, attacks["activations"]...)},
 	{"activations", "script_batch", append([]string{"no-grad", "prealloc", "cache-offload", "pieces", "micro-batch"}, attacks["activations"]...)},
 	{"weight_update", "summons", []string{"update-layers", "optimizer-offload", "param-offload", "update-bucket", "more-gpus"}},
+	{"leak_over_steps", "keeps_metric", []string{"metric"}},
 	{"leak_over_steps", "outgrown", []string{"update", "malloc", "restart", "offload-off"}}, // the states do not explain it
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart"}},
 	{"leak_over_steps", "offload_optimizer=true", []string{"prompt-cache", "offload-off", "malloc", "restart"}}, // EasyR1

@@ -406,6 +406,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"reads_text": {"an encoder of texts failed that a script calls itself", "no encoder of texts that a script calls", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.passesThrough(textEncoders...) && slices.Contains([]string{"", "torch"}, programOf(ctx.run).ID)), "it encodes texts, however long"}
 		}},
+		"keeps_metric":  {"a metric joins what it kept of all batches", "no metric joined what it kept of all batches", found(cause.KeepsMetric, "no metric joined what it kept of all batches")},
 		"joins_outputs": {"a script joined the outputs of its batches in host memory", "no outputs of batches were joined in host memory", joinsOutputs},
 		"own_layers":    {"it failed in code of the script's own", "it failed in a library's model", ownLayers},
 		"eval_batch": {"one batch of an evaluation failed", "no batch of an evaluation failed", func(ctx *Context, _ string) verdict {

@@ -144,6 +144,7 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		{"the worker that rolls out built the trainer's model first", "+ python3 -m recipe.fully_async_policy.fully_async_main data.train_batch_size=0 actor_rollout_ref.actor.strategy=fsdp2 actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.gpu_memory_utilization=0.8\n" +
 			"(DetachAsyncRolloutWorker pid=41877) After rollout FSDP init, memory allocated (GB): 11.50, memory reserved (GB): 15.42, device memory used/total (GB): 17.31/79.11\n" +
 			"(DetachAsyncRolloutWorker pid=41877) ERROR:2025-11-20 19:41:44,802:vLLMAsyncRollout _loop_forever error: Free memory on device (61.80/79.11 GiB) on startup is less than desired GPU memory utilization (0.8, 63.29 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.\n", "engine_share_too_large", "actor_rollout_ref.rollout.gpu_memory_utilization=0.75"},
+		{"a metric of torchmetrics keeps the predictions of an epoch", stackOf(full("2.25 GiB", "11.91", "1.52 GiB", "9.60"), "/w/anomaly_module.py|validation_step_end|self.pixel_metrics(outputs[\"anomaly_maps\"].flatten(), outputs[\"mask\"].flatten().int())", "torchmetrics/classification/auroc.py|compute|preds = dim_zero_cat(self.preds)", "torchmetrics/utilities/data.py|dim_zero_cat|return torch.cat(x, dim=0)"), "leak_over_steps", "compute_on_cpu=True"},
 		{"a reward model needs its logits", "$ llamafactory-cli train rm.yaml\nstage: rm\nper_device_train_batch_size: 1\ncutoff_len: 4096\n" +
 			stackOf(full("1.96 GiB", "14.74", "1.31 GiB", "11.90"), "/w/src/llamafactory/train/rm/workflow.py|run_rm|train_result = trainer.train(", "/w/src/llamafactory/train/rm/trainer.py|compute_loss|_, _, values = model(", "transformers/models/llama/modeling_llama.py|forward|logits = logits.float()"), "logits", "cutoff_len=2048"},
 		{"layers recompute by default", "$ llamafactory-cli train sft.yaml\nstage: sft\nper_device_train_batch_size: 2\ncutoff_len: 8192\n" +
@@ -312,6 +313,22 @@ func TestAReplayBufferThatHasASettingIsLoweredOnce(t *testing.T) {
 	log := "+ python /home/u/train.py --replay-size 2000000\n" + stackOf("MemoryError: Unable to allocate 52.6 GiB for an array with shape (2000000, 4, 84, 84) and data type uint8",
 		"/home/u/train.py|<module>|main()", "/home/u/rl/replay_buffer.py|__init__|self.obs = np.zeros(shape, dtype=np.uint8)")
 	assert.Equal(t, []string{"--replay-size=500000"}, changesOf(For(incidentOf(t, log))))
+}
+
+// TestATPUHasNoOtherProcesses: nvidia-smi lists nothing of a TPU.
+func TestATPUHasNoOtherProcesses(t *testing.T) {
+	t.Parallel()
+	const full = "RESOURCE_EXHAUSTED: Attempting to reserve 6.48G at the bottom of memory. That was not possible. There are 6.78G free, 0B reserved, and 3.33G reservable.\n"
+	for log, listed := range map[string]bool{
+		"E xla_util.cc:88]   OP_REQUIRES failed at tpu_execute_op.cc:266 : " + full: false,
+		"GPUassert: out of memory main.cu 42\n":                                     true,
+	} {
+		found := false
+		for _, p := range answerTo(t, log).Proposals {
+			found = found || strings.Contains(p.Title, "Find other processes")
+		}
+		assert.Equal(t, listed, found, log)
+	}
 }
 
 // TestExpertsMoveToCardsThatHaveRoom has the kernel kill llama.cpp while it reads the weights, before it makes a cache.

@@ -122,6 +122,9 @@ func onTPU(ctx *Context, given string) verdict {
 	if _, listed := lastReading(ctx.run, "jax.tpu_devices"); listed {
 		return verdict{yes, tpu.why}
 	}
+	if ctx.root.Accelerator == "TPU" {
+		return verdict{yes, tpu.why}
+	}
 	return tpu.ask(ctx, given)
 }
 

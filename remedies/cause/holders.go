@@ -182,6 +182,15 @@ func KeepsPredictions(in *Input) string {
 	return "the evaluation keeps the outputs of all its batches in host memory until it ends"
 }
 
+// KeepsMetric reports that a metric of torchmetrics joins what it kept of all batches, on the card: dim_zero_cat does that for states that
+// are lists (torchmetrics, utilities/data.py).
+func KeepsMetric(in *Input) string {
+	if !in.gpu() || !in.passes(4, "dim_zero_cat") {
+		return ""
+	}
+	return "a metric keeps the predictions of all batches on the card, and joins them to compute its value"
+}
+
 // KeepsData reports that a setting keeps the data set in host memory.
 func KeepsData(in *Input) string {
 	if !in.host() {

@@ -204,6 +204,7 @@ var host = []hypothesis{
 			{2 * proof, growing},
 			{sign + 2*hint, Outgrown},
 			{sign + hint, KeepsPredictions},
+			{2 * proof, KeepsMetric},
 			{2 * proof, when("the stack ends where the outputs of all batches are joined", func(in *Input) bool { return in.JoinsOutputs && in.host() })},
 			{sign, when("this version of the engine never frees some host memory", func(in *Input) bool { return in.LeakyEngine && in.stepped() })},
 			{sign + 2*hint, coreGrows},
@@ -216,7 +217,7 @@ var host = []hypothesis{
 			if why := Outgrown(in); why != "" {
 				return why + ", so something is never freed", nil
 			}
-			if why := cmp.Or(KeepsPredictions(in), coreGrows(in)); why != "" {
+			if why := cmp.Or(KeepsMetric(in), KeepsPredictions(in), coreGrows(in)); why != "" {
 				return why, nil
 			}
 			return "memory grows from step to step", nil

@@ -40,7 +40,7 @@ func nextStep(r *Report, in *Incident) *check {
 // nextOnGPU finds out who holds the card: other processes, the settings that the log does not print, or lines of code. Its tools
 // for CUDA are of no use on other makers' devices.
 func nextOnGPU(r *Report, in *Incident, on string) *check {
-	framework, cuda := cmp.Or(deref(r.Run.Application), r.Run.Framework), !otherMakers.MatchString(in.Root.Message)
+	framework, cuda := cmp.Or(deref(r.Run.Application), r.Run.Framework), !otherMakers.MatchString(in.Root.Message) && in.Root.Accelerator == nil
 	switch {
 	case cuda && in.Ledger != nil && in.Ledger.OtherProcesses != nil && *in.Ledger.OtherProcesses > 0:
 		return &check{"nvidia-smi --query-compute-apps=pid,used_memory,name --format=csv", on + ", while it runs: which other processes hold GPU memory, and how much."}
