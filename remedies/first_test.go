@@ -14,10 +14,10 @@ import (
 
 // attackers maps causes to the levers that change what the cause is made of, independent of the order in which [attacks] tries them.
 var attackers = map[string]string{
-	"states_too_big":         "shard more-gpus apart train-tp engine-tp optimizer-offload small-optimizer adapters param-offload layer-offload freeze dtype engine-quantization spread lazy-load fsdp2 layers fit experts engine-seqs engine-length adapter-slots engine-instances engine-models kv-dtype",
+	"states_too_big":         "shard wide-checkpoint fewer-modules half-states more-gpus apart train-tp engine-tp optimizer-offload small-optimizer adapters param-offload layer-offload freeze dtype engine-quantization spread lazy-load fsdp2 layers fit experts engine-seqs engine-length adapter-slots engine-instances engine-models kv-dtype",
 	"wrong_dtype":            "dtype",
 	"not_sharded":            "shard lazy-load spread fsdp2",
-	"optimizer_first_step":   "optimizer-offload foreach small-optimizer shard sub-group adapters freeze param-offload more-gpus",
+	"optimizer_first_step":   "optimizer-offload foreach half-states small-optimizer shard sub-group adapters freeze param-offload more-gpus",
 	"activations":            "recompute pipeline-schedule no-grad micro-batch eval-batch token-budget dynamic-batch pieces packing group sequence-parallel train-tp activation-offload mixed-precision fused-layers fused-loss attention tiles image-size frames fewer-pictures prealloc cache-offload length freeze",
 	"attention_scores":       "attention recompute engine-multimodal tiles image-size engine-chunk sequence-parallel micro-batch",
 	"logits":                 "token-budget micro-batch eval-batch eval-logits pieces fused-loss entropy dynamic-batch packing sequence-parallel train-tp update length",
@@ -38,9 +38,9 @@ var attackers = map[string]string{
 	"nccl_no_margin":         "share-down sleep saver-margin prealloc pool-share empty-cache warm-up nccl nvlink-sharp others",
 	"weight_update":          "update-bucket update-layers engine-adapters share-down sleep optimizer-offload own-gpus",
 	"checkpoint_gather":      "sharded-save rank0-save lean-save save-once merge optimizer-offload param-offload host-limit",
-	"leak_over_steps":        "sample-buffer detach no-grad update malloc restart prompt-cache offload-off",
+	"leak_over_steps":        "sample-buffer metric detach no-grad update malloc restart prompt-cache offload-off",
 	"host_offload":           "offload-off pinning host-cache nvme host-limit host-node",
-	"host_load":              "dtype lazy-load host-limit host-node host-cache mmap node-cache engine-quantization numa-copies sample-buffer",
+	"host_load":              "dtype experts-on-cards lazy-load host-limit host-node host-cache mmap node-cache engine-quantization numa-copies sample-buffer",
 	"loader_workers":         "workers data-cache sample-buffer rollout-batch writer-batch pinning ray-tasks host-limit",
 	"shm":                    "shm-size object-store workers",
 	"limit_too_small":        "gpu-share build-jobs temp-file host-limit pod-request host-node array-file prompt-cache node-cache ray-tasks eval-logits",
