@@ -281,7 +281,11 @@ func exceedsPool(ctx *Context, _ string) verdict {
 	g, ok := lastReading(ctx.run, "xla.over_limit")
 	over, read := g.Fields.Int("needed")
 	size, _, known := memory.CardSize(ctx.run, ctx.incident)
-	if !ok || !read || !known || over < int64(size.Low)/2 {
+	card := int64(size.Low)
+	if peak, printed := g.Fields.Int("used"); !known && printed { // what it uses beyond what it may: the card has little more
+		card, known = peak-over, true
+	}
+	if !ok || !read || !known || over < card/2 {
 		return verdict{}
 	}
 	return verdict{yes, fmt.Sprintf("the program's inputs and outputs alone take %s more than XLA may use", classifier.GiB(over))}

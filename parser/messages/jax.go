@@ -92,11 +92,11 @@ func xlaPatterns() []pattern.Pattern {
 		{
 			Name:     "xla.over_limit",
 			Literals: []string{"Can't reduce memory use below -"},
-			Expr:     `Can't reduce memory use below -[\d.]{1,9}[KMGT]?i?B \(-(?<needed_b>\d{1,15}) bytes\) by rematerialization`,
+			Expr:     `Can't reduce memory use below -[\d.]{1,9}[KMGT]?i?B \(-(?<needed_b>\d{1,15}) bytes\) by rematerialization(?:; only reduced to [\d.]{1,9}[KMGT]?i?B \((?<used_b>\d{1,15}) bytes\))?`,
 			Gauge:    true, Source: "XLA, hlo/transforms/simplifiers/hlo_rematerialization.cc: a limit below zero is what a program's inputs and outputs exceed the memory by (service/gpu/gpu_hlo_schedule.cc, GetSchedulerMemoryLimit)",
 			Match: []pattern.Sample{{
 				Line: "W external/xla/xla/hlo/transforms/simplifiers/hlo_rematerialization.cc:3021] Can't reduce memory use below -4.00GiB (-4294967296 bytes) by rematerialization; only reduced to 12.00GiB (12884901888 bytes), down from 12.00GiB (12884901888 bytes) originally",
-				Want: parser.Fields{"needed": "4294967296"},
+				Want: parser.Fields{"needed": "4294967296", "used": "12884901888"},
 			}},
 			NoMatch: []string{"Can't reduce memory use below 11.03GiB (11842314240 bytes) by rematerialization; only reduced to 12.54GiB (13465534464 bytes)"},
 		},
