@@ -117,6 +117,8 @@ var attacksThere = []attack{
 	{"logits", "set:image_max_pixels", append([]string{"engine-multimodal"}, attacks["logits"]...)},      // an image becomes tokens of the sequence
 	{"logits", "eval_batch", append([]string{"eval-batch"}, attacks["logits"]...)},
 	{"activations", "stack:/monai/inferers/", append([]string{"stitch-on-host"}, attacks["activations"]...)},
+	{"activations", "code:whole_inference", []string{"windows", "image-size"}}, // one map of the picture at its full size
+	{"fragmentation", "code:whole_inference", []string{"windows", "segments", "split-size"}},
 	{"activations", "vae", []string{"no-grad", "tiles", "pieces", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "layer-offload", "fewer-pictures", "engine-quantization"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},
