@@ -22,7 +22,7 @@ type tailedLog struct {
 	stepLines int            // how many lines had been read when it was looked for
 	before    parser.Counts  // of the contents that were there earlier
 	view      *classifier.Collector
-	version   int // of what is known
+	version   int            // of what is known
 	wide      source.Decoder // nil: it is read as it is
 	out       []byte
 	failure   *string // why it cannot be read at the moment
