@@ -264,7 +264,10 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 		j.fillByLauncher(&id) // the kernel's log names a pid, the launcher's its rank
 	}
 	id.Host = cmp.Or(id.Host, j.hostOf(e, id.Rank))
-	if e.pattern.Program.Name == "spawn" && id.Rank < 0 && j.oneNode() {
+	if id.LocalRank < 0 {
+		id.LocalRank = c.spawned()
+	}
+	if (e.pattern.Program.Name == "spawn" || c.spawned() >= 0) && id.Rank < 0 && j.oneNode() {
 		id.Rank = id.LocalRank // torch.multiprocessing.spawn counts the processes of one node
 	}
 	if kill && id.PID <= 0 {
@@ -283,6 +286,23 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 		id.Device = -1 // a GPU of that process, or in a banner, does not matter here
 	}
 	return id
+}
+
+// spawned returns the number of the process whose traceback torch.multiprocessing.spawn printed below a line with that number, as the
+// root's, or -1.
+func (c *conclusion) spawned() int {
+	t := c.traceOfRoot()
+	if t == nil {
+		return -1
+	}
+	for _, e := range c.job.events {
+		if e.file == c.root.file && e.Pattern == "spawn.exited" && e.At.Line == t.Line { // it is the first line of the traceback
+			if n, ok := e.fields.Int("local_rank"); ok {
+				return int(n)
+			}
+		}
+	}
+	return -1
 }
 
 // namedPrint returns another report of the root's failure that names the process if the root's line does not. It returns nil

@@ -191,3 +191,17 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 		})
 	}
 }
+
+// TestAProcessOfSpawnIsNamedByTheLineAboveItsTraceback has the parent print the traceback of one of the processes that it started.
+func TestAProcessOfSpawnIsNamedByTheLineAboveItsTraceback(t *testing.T) {
+	t.Parallel()
+	const frame = "  File \"/w/train.py\", line 9, in main\n    loss.backward()\n"
+	const full = "CUDA out of memory. Tried to allocate 20.00 MiB (GPU 0; 11.17 GiB total capacity; 962.69 MiB already allocated; 17.19 MiB free; 982.69 MiB reserved in total by PyTorch)\n"
+	r := read(t, map[string]string{"a": "Traceback (most recent call last):\n" + frame + "Exception: \n\n-- Process 5 terminated with the following error:\nTraceback (most recent call last):\n" + frame + "RuntimeError: " + full})
+	require.Len(t, r.Incidents, 1)
+	require.NotNil(t, r.Incidents[0].Root.Rank)
+	assert.Equal(t, 5, *r.Incidents[0].Root.Rank)
+	r = read(t, map[string]string{"a": "-- Process 5 terminated with the following error:\nTraceback (most recent call last):\n" + frame + "KeyError: 'a'\nTraceback (most recent call last):\n" + frame + "RuntimeError: " + full})
+	require.Len(t, r.Incidents, 1)
+	assert.Nil(t, r.Incidents[0].Root.Rank, "another one's traceback")
+}
