@@ -264,10 +264,11 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 		j.fillByLauncher(&id) // the kernel's log names a pid, the launcher's its rank
 	}
 	id.Host = cmp.Or(id.Host, j.hostOf(e, id.Rank))
+	spawned := c.spawned()
 	if id.LocalRank < 0 {
-		id.LocalRank = c.spawned()
+		id.LocalRank = spawned
 	}
-	if (e.pattern.Program.Name == "spawn" || c.spawned() >= 0) && id.Rank < 0 && j.oneNode() {
+	if (e.pattern.Program.Name == "spawn" || spawned >= 0) && id.Rank < 0 && j.oneNode() {
 		id.Rank = id.LocalRank // torch.multiprocessing.spawn counts the processes of one node
 	}
 	if kill && id.PID <= 0 {
@@ -288,8 +289,8 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 	return id
 }
 
-// spawned returns the number of the process whose traceback torch.multiprocessing.spawn printed below a line with that number, as the
-// root's, or -1.
+// spawned returns the number of the process that failed if torch.multiprocessing.spawn printed it above the root's traceback, otherwise
+// -1.
 func (c *conclusion) spawned() int {
 	t := c.traceOfRoot()
 	if t == nil {

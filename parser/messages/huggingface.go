@@ -31,7 +31,7 @@ func huggingFaceMarkers() []pattern.Pattern {
 		},
 		{
 			Name:     "llamafactory.recomputes",
-			Literals: []string{"radient checkpointing enabled."},
+			Literals: []string{"Gradient checkpointing enabled."},
 			Expr:     `\bGradient checkpointing enabled\.$`,
 			Gauge:    true, Source: "LLaMA-Factory since October 2023, model/model_utils/checkpointing.py",
 			Match: lines("07/02/2024 11:05:20 - INFO - llamafactory.model.model_utils.checkpointing - Gradient checkpointing enabled."),
