@@ -9,14 +9,17 @@ import (
 )
 
 // rotated matches what log rotation appends to a name, before the suffix of a compressed file: logrotate's and Python's numbers,
-// split's letters, and dates.
-var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3}|a[a-z])|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
+// split's letters, parts, and dates.
+var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3}|a[a-z]|part[-_.]?\d{1,5})|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
 
 // Rotated returns the name that a file had before log rotation and its order among the files of that name, oldest first; the
 // live file has the highest. A number counts only after a file extension: train.log.2, but not run.2. The parts of a split log
-// are train.log.aa, train.log.ab and so on.
+// are train.log.aa, train.log.ab and so on, or train.log.part1, train.log.part2; split's own names for them are xaa, xab.
 func Rotated(name string) (log string, place int) {
 	const now = 1 << 62
+	if at := strings.LastIndexAny(name, "/!") + 1; len(name) == at+len("xaa") && name[at:at+2] == "xa" {
+		return name[:at+1], int(name[at+2])
+	}
 	if !numbered(name) {
 		return name, now
 	}
@@ -28,6 +31,10 @@ func Rotated(name string) (log string, place int) {
 		base := m[1][strings.LastIndexAny(m[1], "/!")+1:]
 		if strings.LastIndexByte(base, '.') <= 0 {
 			return name, now
+		}
+		if part, ok := strings.CutPrefix(m[2], "part"); ok {
+			n, _ := strconv.Atoi(strings.TrimLeft(part, "-_."))
+			return m[1], n
 		}
 		n, err := strconv.Atoi(m[2])
 		if err != nil {
@@ -45,10 +52,10 @@ func Rotated(name string) (log string, place int) {
 	return m[1], n
 }
 
-// numbered reports whether a digit or split's letters follow a dot or a hyphen: a quick test, because most names have none.
+// numbered reports whether a digit, split's letters or a part follow a dot or a hyphen: a quick test, because most names have none.
 func numbered(name string) bool {
 	for i := 1; i < len(name); i++ {
-		if c := name[i]; (c >= '0' && c <= '9' || c == 'a') && (name[i-1] == '.' || name[i-1] == '-') {
+		if c := name[i]; (c >= '0' && c <= '9' || c == 'a' || c == 'p') && (name[i-1] == '.' || name[i-1] == '-') {
 			return true
 		}
 	}

@@ -20,6 +20,8 @@ func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
 		{"x.log.2026-11-01", "x.log.2026-11-01_10-00", "x.log.2026-11-02", "x.log"},
 		{"a.tar!x.log.1", "a.tar!x.log"},
 		{"x.log.aa", "x.log.ab.gz", "x.log.ac"},
+		{"x.log.part1", "x.log.part2", "x.log.part10"},
+		{"run/xaa", "run/xab"},
 		{"run.1", "run.2"}, // no ending: numbers of runs
 		{"x.log.2026", "x.log.9999"},
 		{"v1.2", "v1.3"},

@@ -164,6 +164,18 @@ func pieces(width int, form func(piece string, last bool) string) func([]byte) [
 	})
 }
 
+// halves writes each half of every line by a form, with the number of the line and whether it is the second one.
+func halves(form func(i int, piece string, last bool) string) func([]byte) []byte {
+	return lines(func(i int, line string) string {
+		at := utf8.RuneCountInString(line) / 2
+		if at == 0 {
+			return form(i, line, true)
+		}
+		first := cut(line, at)[0]
+		return form(i, first, false) + "\n" + form(i, line[len(first):], true)
+	})
+}
+
 // shownIn is what a terminal shows of a log in rows of a width: of the states of a progress bar the last one, and no escapes.
 func shownIn(width int, form func(piece string, last bool) string) func([]byte) []byte {
 	escape := regexp.MustCompile("\x1b\\[[0-9;]*[A-Za-z]")

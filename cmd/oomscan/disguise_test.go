@@ -267,7 +267,7 @@ func TestAnswerDoesNotDependOnWhereALogWasRotated(t *testing.T) {
 			})
 			for _, share := range []float64{0.1, 0.5, 1} {
 				at := int(share * float64(max(failed, 1)))
-				for _, names := range [][]string{{file + ".1", file}, {file + ".aa", file + ".ab"}} {
+				for _, names := range [][]string{{file + ".1", file}, {file + ".aa", file + ".ab"}, {file + ".part1", file + ".part2"}} {
 					kept := t.TempDir()
 					require.NoError(t, os.WriteFile(filepath.Join(kept, names[0]), bytes.Join(rows[:at], nil), 0o600))
 					require.NoError(t, os.WriteFile(filepath.Join(kept, names[1]), bytes.Join(rows[at:], nil), 0o600))

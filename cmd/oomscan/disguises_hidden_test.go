@@ -42,6 +42,16 @@ var hidden = []struct {
 		[]string{"host_oom/polars-rust-allocation-abort"},
 	},
 	{
+		"the halves of a line without a word that is looked for are passed over",
+		[]string{"halves of Docker's messages", "halves in the journal"},
+		[]string{"gpu_driver_oom/infra-caffe-glog-stack", "none/slurm-handbook-example-errors", "nccl_oom/verl-nccl-calloc-out-of-memory", "oom_kill/torch-olmo-lumi-save-checkpoint-oom-kill"},
+	},
+	{
+		"a short list of strings may be data",
+		[]string{"a list of strings"},
+		[]string{"gpu_oom/torch-kohya-rich-box-foreach-adamw", "gpu_oom/torch-torchscript-backward-op", "none/slurm-handbook-example-errors"},
+	},
+	{
 		"a log of few kinds of lines, or with many blanks, does not show where it was broken",
 		[]string{"mail of 72 columns", "quoted mail of 76 columns", "a flowed mail", "box", "120 columns"},
 		[]string{

@@ -311,6 +311,24 @@ var disguises = []disguise{
 		at := len(rows) / 2
 		return slices.Concat([]byte("\xef\xbb\xbf"), bytes.Join(rows[:at], nil), []byte("\xef\xbb\xbf"), bytes.Join(rows[at:], nil))
 	}},
+	// More records of collectors.
+	{name: "iLogtail", wrap: records(`{"contents":{"content":%s,"_time_":"%t","_source_":"stderr"},"tags":{"k8s.pod.name":"train-0"},"time":%e}`)},
+	{name: "a group of SLS", wrap: records(`{"time":%e,"contents":[{"key":"content","value":%s},{"key":"_source_","value":"stderr"}]}`)},
+	{name: "the role of a replica among labels", wrap: records(`{"content":%s,"labels":{"role":"worker"},"time":"%t"}`)},
+	{name: "the role of a replica", wrap: records(`{"content":%s,"role":"worker","time":"%t"}`)},
+	{name: "Fluent Bit's list", wrap: list("[", `{"date":%e,"log":%s}`, ",", "]\n")},
+	{name: "Fluent Bit's list on lines", wrap: list("[\n", `{"date":%e,"log":%s,"stream":"stderr"}`, ",\n", "\n]\n")},
+	{name: "Fluent Bit's list of messages", wrap: each(20, list("[", `{"date":%e,"message":%s,"stream":"stderr"}`, ",", "]\n"))},
+	{name: "CRI in a record", wrap: lines(func(_ int, line string) string {
+		return `{"message":` + quoted("2026-03-01T09:00:00.123456789Z stderr F "+line) + `,"file":"/var/log/pods/train-0/0.log"}`
+	})},
+	{name: "halves of Docker's messages", wrap: halves(func(i int, piece string, last bool) string {
+		return fmt.Sprintf(`{"log":%s,"partial_message":"true","partial_id":"x%d","partial_ordinal":"%d","partial_last":"%t"}`, quoted(piece), i, map[bool]int{false: 1, true: 2}[last], last)
+	})},
+	{name: "halves in the journal", wrap: halves(func(_ int, piece string, last bool) string {
+		return fmt.Sprintf(`{"MESSAGE":%s,"CONTAINER_NAME":"train","__REALTIME_TIMESTAMP":"1772355600000000"%s}`, quoted(piece), map[bool]string{false: `,"CONTAINER_PARTIAL_MESSAGE":"true"`}[last])
+	})},
+	{name: "a list of strings", wrap: list("[\n", " %s", ",\n", "\n]\n")},
 	// What tickets, notebooks and consoles make of a log.
 	{name: "a flowed mail", wrap: lines(func(_ int, line string) string { return strings.Join(atBlanks(line, 76), " \n") })},
 	{name: "base64", wrap: func(log []byte) []byte {

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"unicode/utf16"
 	"unicode/utf8"
+
+	"oomscan/parser/lazyre"
 )
 
 // maxRecord bounds a record that is decoded. Container runtimes cut at 16 KiB; a longer line is some program's JSON.
@@ -35,7 +37,7 @@ var besides = map[string]bool{
 }
 
 // wrappers are the objects in which records of collectors keep their text, and some of them more.
-var wrappers = [...]string{"jsonPayload", "attributes", "body", "result", "_source", "fields", "content", "resource", "labels", "kubernetes", "record", "time"}
+var wrappers = [...]string{"jsonPayload", "attributes", "body", "result", "_source", "fields", "content", "contents", "resource", "labels", "kubernetes", "record", "time"}
 
 // dockerPart is how long the text is at which Docker splits a record (daemon/logger/copier.go).
 const dockerPart = 16 << 10
@@ -57,7 +59,10 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 	if name := fields["stream_name"]; !streamed && (string(name) == `"stdout"` || string(name) == `"stderr"`) {
 		stream, streamed = name, true // Kaggle's log of a notebook
 	}
-	_, tagged := fields["logtag"]
+	tagged := fields["logtag"] != nil || fields["partial_id"] != nil || ofContainer().Match(text)
+	for _, key := range [...]string{"labels", "tags", "kubernetes"} {
+		tagged = tagged || bytes.HasPrefix(fields[key], []byte{'{'})
+	}
 	if source := string(fields["source"]); source == `"stdout"` || source == `"stderr"` {
 		stream, streamed = fields["source"], true // Docker's fluentd driver
 	}
@@ -99,17 +104,50 @@ func recordFields(b []byte) map[string]json.RawMessage {
 		return fields
 	}
 	for _, key := range wrappers {
-		var inner map[string]json.RawMessage
-		if raw := fields[key]; len(raw) > 0 && raw[0] == '{' && json.Unmarshal(raw, &inner) == nil {
-			delete(fields, key)
-			for k, v := range inner {
-				if _, ok := fields[k]; !ok {
-					fields[k] = v
-				}
+		for k, v := range innerFields(fields[key]) {
+			if _, ok := fields[k]; !ok {
+				fields[k] = v
 			}
 		}
 	}
 	return fields
+}
+
+// innerFields are the fields of an object in a record, or of a list of keys with their values, as a log group of Alibaba's SLS has them; nil for
+// anything else.
+func innerFields(raw json.RawMessage) (inner map[string]json.RawMessage) {
+	switch {
+	case len(raw) == 0:
+	case raw[0] == '{':
+		if json.Unmarshal(raw, &inner) != nil {
+			return nil
+		}
+	case bytes.HasPrefix(raw, []byte(`[{"key"`)):
+		var pairs []struct {
+			Key   string          `json:"key"`
+			Value json.RawMessage `json:"value"`
+		}
+		if json.Unmarshal(raw, &pairs) != nil {
+			return nil
+		}
+		inner = map[string]json.RawMessage{}
+		for _, pair := range pairs {
+			inner[pair.Key] = pair.Value
+		}
+	}
+	return inner
+}
+
+// ofContainer begins a text in JSON that is a line of a container's log, which its runtime wrote.
+var ofContainer = lazyre.New(`^"20\d\d-\d\d-\d\dT[\d:.]{8,18}(?:Z|[+-]\d\d:\d\d) std(?:err|out) [FP](?::\w{1,16})? `)
+
+// isChatRole reports whether a role is one of a conversation. Replicas of a job have roles, too.
+func isChatRole(role json.RawMessage) bool {
+	switch string(bytes.ToLower(bytes.Trim(role, `"`))) {
+	case "", "worker", "master", "ps", "chief", "launcher", "leader", "head", "evaluator", "scheduler", "server", "driver", "executor", "replica", "trainer", "rollout":
+		return false
+	}
+	return true
 }
 
 func hasKey(b []byte, keys []string) bool {
@@ -142,7 +180,7 @@ func messageOf(fields map[string]json.RawMessage) json.RawMessage {
 		if len(text) < 2 || text[0] != '"' {
 			continue
 		}
-		if _, chat := fields["role"]; chat && key == "content" {
+		if key == "content" && isChatRole(fields["role"]) {
 			continue
 		}
 		return text

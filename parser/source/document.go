@@ -66,7 +66,7 @@ func documentDecoder(head []byte) Decoder {
 			if text := list.Append(nil, bytes.TrimSpace(head)); !list.over || text[len(text)-1] == '\n' {
 				return new(listReader)
 			}
-		case lineList().Match(head) && !has(`\n`):
+		case (lineList().Match(head) || areRepeated(head)) && !has(`\n`):
 			return &documentReader{keys: []string{""}}
 		}
 		return nil
@@ -112,6 +112,26 @@ func isFollowed(head []byte) bool {
 		err = d.Decode(&value)
 	}
 	return !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// areRepeated reports whether a list has a row for each of its strings, and some of these differ in nothing but numbers, as the steps of a run do.
+func areRepeated(list []byte) bool {
+	const least, begin = 3, 40
+	_, list, _ = bytes.Cut(list, []byte{'\n'})
+	list = list[:bytes.LastIndexByte(list, '\n')+1]
+	seen := map[string]int{}
+	for row := range bytes.Lines(list) {
+		text := bytes.TrimRight(bytes.TrimSpace(row), ",")
+		if len(text) < 2 || text[0] != '"' || !json.Valid(text) {
+			return false
+		}
+		if form := formOf(text[:min(len(text), begin)]); len(text) > begin && form != string(text[:begin]) {
+			if seen[form]++; seen[form] >= least {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // documentReader keeps only the texts under some keys of a JSON document and decodes them, one line of the log per line. A log line that

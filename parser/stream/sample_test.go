@@ -57,6 +57,7 @@ func TestAMarkOfASampleHidesNoFailure(t *testing.T) {
 		"a traceback behind a header":       "<|start_header_id|>assistant<|end_header_id|>\n\n" + oomReport,
 		"a traceback behind [/INST]":        "[INST] hello [/INST]\n" + oomReport,
 		"a process that aborts":             "<|im_start|>assistant\nThe answer is\nterminate called after throwing an instance of 'std::bad_alloc'\nAborted (core dumped)\n",
+		"a warning of NCCL":                 "<|im_start|>assistant\nThe answer is\nn1:7103:7643 [3] include/alloc.h:222 NCCL WARN Cuda failure 2 'out of memory'\n",
 		"a question that stays unanswered":  "Human: hello\n" + oomMessage,
 		"tokens of roles":                   "special tokens:\n<|user|>\n<|assistant|>\n" + oomMessage,
 		"tokens of roles, cut":              "<|assistant|>, <|user|>\n" + oomMessage,
