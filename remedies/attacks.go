@@ -166,7 +166,7 @@ var attacksThere = []attack{
 	{"engine_share_too_small", "others", []string{"share-up", "others"}},
 	{"engine_share_too_small", "pattern:sglang.weights_leave_nothing", []string{"share-up", "engine-tp", "engine-quantization"}},
 	{"engine_share_too_small", "pattern:vllm.mamba_blocks", []string{"engine-seqs", "share-up", "engine-tp", "eager", "engine-quantization"}},
-	{"engine_activation", "framework:triton", []string{"engine-arena", "micro-batch", "engine-instances", "engine-seqs", "share-down"}},
+	{"engine_activation", "framework:triton", []string{"micro-batch", "engine-arena", "engine-instances", "engine-seqs", "share-down"}},
 	{"engine_share_too_large", "draft", []string{"share-down", "draft", "engine-total", "kv-dtype", "engine-quantization", "engine-tp"}},
 	{"engine_share_too_large", "makes_cache", []string{"card-split", "engine-length", "kv-dtype", "engine-tp", "engine-quantization"}},
 	{"engine_share_too_large", "engine_stays", append([]string{"sleep"}, attacks["engine_share_too_large"]...)},

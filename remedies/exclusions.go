@@ -224,7 +224,8 @@ func otherPhase(q *question) string {
 
 // smallStates says that an optimizer's states are too small to matter.
 func smallStates(q *question) string {
-	if small := q.item.Topic == "small-optimizer" && !q.is("evaluating"); !small && q.resource == "gpu" && trainsAdapters(q.Context) {
+	stepped := q.phase == "optimizer" || q.is("wide_adapters")
+	if small := q.item.Topic == "small-optimizer" && stepped && !q.is("evaluating"); !small && q.resource == "gpu" && trainsAdapters(q.Context) {
 		return "only adapters are trained, whose optimizer states are small"
 	}
 	const moments = 8 // bytes per parameter: Adam's two moments in float32

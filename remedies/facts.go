@@ -419,7 +419,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"evicted":              {"the kubelet evicted the pod", "not when the kubelet evicted the pod", evicted.ask},
 		"copies_too_large":     {"one copy of the weights for each rank exceeds the node's memory, in 16 bits, too", "the ranks' copies of the weights fit in 16 bits", copiesTooLarge},
 		"copies_far_too_large": {"one copy of the weights for each rank needs far more than the node's memory", "the ranks' copies of the weights need no more than a larger limit", copiesFarTooLarge},
-		"virtual_machine": {"a virtual machine of Docker Desktop or WSL was full", "not a virtual machine of Docker Desktop or WSL", func(ctx *Context, _ string) verdict {
+		"virtual_machine": {"a virtual machine of Docker Desktop, WSL or Colima was full", "not a virtual machine of Docker Desktop, WSL or Colima", func(ctx *Context, _ string) verdict {
 			v := read(ctx, "kernel.virtual", "the virtual machine's memory is a setting")
 			return verdict{truthOf(v.truth == yes && ctx.is("node_full")), cmp.Or(v.why, "no such virtual machine")}
 		}},

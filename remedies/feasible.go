@@ -240,6 +240,18 @@ func requestRows(ctx *Context, _ string) verdict {
 	return verdict{yes, fmt.Sprintf("the table of the requests' tokens takes %s, and the cache was planned before it", classifier.GiB(table))}
 }
 
+// sequenceOf returns the part of vLLM's cache that one sequence of the planned length takes, by the tokens that the whole cache holds, 0 if
+// unknown.
+func sequenceOf(ctx *Context, cache int64) int64 {
+	g, ok := memory.Reading(ctx.run, ctx.incident, "vllm.kv_tokens")
+	tokens, ok1 := g.Fields.Int("tokens")
+	length, ok2 := ctx.settings.integer("max_model_len", "max_seq_len")
+	if !ok || !ok1 || !ok2 || length <= 0 || length > tokens {
+		return 0
+	}
+	return int64(float64(cache) / float64(tokens) * float64(length))
+}
+
 // sglangLoaded returns what SGLang's weights left free, what they take, and where the log says so.
 func sglangLoaded(ctx *Context) (left, weights int64, at string, ok bool) {
 	g, found := memory.Reading(ctx.run, ctx.incident, "sglang.mem_weights")
@@ -281,7 +293,11 @@ func boundByVLLM(ctx *Context, b *feasibleRange, f float64) {
 		switch {
 		case !ok:
 		case left > 0: // what the share holds besides the cache: weights, activations and the rest
-			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s x %s%s less the %s of cache (%s)", fraction(f), classifier.GiB(total), by, classifier.GiB(left), g.At))
+			spare := "the %s of cache"
+			if one := sequenceOf(ctx, left); one > 0 {
+				left, b.cache, spare = left-one, true, "the %s of cache beside one sequence"
+			}
+			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s x %s%s less %s (%s)", fraction(f), classifier.GiB(total), by, fmt.Sprintf(spare, classifier.GiB(left)), g.At))
 		case ctx.incident.Kind == parser.KVCache:
 			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s that the share lacks before any cache%s (%s)", classifier.GiB(-left), by, g.At))
 		}

@@ -56,6 +56,7 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		mapped  = "Map:  38%|###8      | 760/2000 [05:51<08:12,  3.51 examples/s]\n"
 	)
 	for _, c := range []struct{ name, log, cause, first string }{
+		{"weights that are pinned for an offload", stackOf("RuntimeError: CUDA error: out of memory", "/w/qwen.py|<module>|transformer.set_offload(True)", "nunchaku/models/utils.py|set_device|p.data = p.data.pin_memory()"), "host_offload", "use_pin_memory=False"},
 		// which part of an engine did not fit
 		{"TensorRT-LLM: the model", trt + "Model\nTotal GPU memory (GiB): 79.18\nFree GPU memory before component creation attempt (GiB): 78.40\n", "states_too_big", "--tp_size=2"},
 		{"llama.cpp: a large physical batch returns to the default", "$ llama-server -m m.gguf -c 50000 -ngl 99 -ub 4096 -b 4096 -fa on\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 51748.72 MiB on device 1: cudaMalloc failed: out of memory\n" +
@@ -372,6 +373,7 @@ func TestNoShorterContextIsOfferedWhereWeightsFillTheCard(t *testing.T) {
 func TestNoSettingOfAnotherDeviceOrModelIsProposed(t *testing.T) {
 	t.Parallel()
 	const layer = "transformers/models/llama/modeling_llama.py|forward|down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))"
+	const nccl = "h100-11:4711:4903 [2] NCCL INFO Channel 00\nh100-11:4711:4903 [2] include/alloc.h:222 NCCL WARN Cuda failure 2 'out of memory'\n"
 	verl := "+ python3 -m verl.trainer.main_ppo actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu=8 critic.ppo_micro_batch_size_per_gpu=16 actor_rollout_ref.model.lora_rank=32 actor_rollout_ref.actor.fsdp_config.optimizer_offload=False\n"
 	for name, c := range map[string]struct{ log, not string }{
 		"XLA's share of a GPU on a TPU": {"jax.devices(): [TpuDevice(id=0, process_index=0, coords=(0,0,0), core_on_chip=0)]\n" + stackOf("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 12.50MiB (13107200B) on device ordinal 3", "/home/u/train.py|main|state = init_fn(params)"), "XLA_"},
@@ -381,6 +383,12 @@ func TestNoSettingOfAnotherDeviceOrModelIsProposed(t *testing.T) {
 			stackOf(full("18.56 GiB", "79.15", "11.41 GiB", "65.12"), "transformers/trainer.py|training_step|self.accelerator.backward(loss)", "deepspeed/runtime/zero/stage3.py|backward|self.loss_scaler.backward(loss.float())", "torch/autograd/__init__.py|backward|_engine_run_backward("), "offload_param"},
 		"recomputation that LLaMA-Factory turned on": {"$ llamafactory-cli train sft.yaml\nmodel_name_or_path: /m/Qwen2-7B-Instruct\nfinetuning_type: lora\ndisable_gradient_checkpointing: true\nper_device_train_batch_size: 1\n[INFO|2025-03-11 10:12:09] llamafactory.model.model_utils.checkpointing:143 >> Gradient checkpointing enabled.\n" +
 			stackOf(full("1.56 GiB", "79.15", "1.41 GiB", "75.12"), "transformers/trainer.py|training_step|self.accelerator.backward(loss)", "torch/autograd/__init__.py|backward|_engine_run_backward("), "disable_gradient_checkpointing"},
+		"a limit below that of the prompts' cache": {"Containers:\n  llama-server:\n    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n    Limits:\n      memory:  16Gi\nmain: n_parallel = 1, n_ctx = 131072\nsrv        update:  - cache state: 11 prompts, 14114.080 MiB (limits: 40960.000 MiB, 131072 tokens, 1003207 est)\n", "24Gi"},
+		"ZeRO where tokens are generated for an evaluation": {"$ llamafactory-cli train predict.yaml\nmodel_name_or_path: /m/Codestral-22B-v0.1\ndo_predict: true\npredict_with_generate: true\nfinetuning_type: lora\n[INFO] Process rank: 0, world size: 6\n" +
+			stackOf(full("192.00 MiB", "39.39", "74.19 MiB", "38.86"), "/opt/LLaMA-Factory/src/llamafactory/model/loader.py|load_model|model = load_class.from_pretrained(**init_kwargs)", "transformers/modeling_utils.py|from_pretrained|) = cls._load_pretrained_model("), "deepspeed"},
+		"a batch for a library outside of JAX's pool": {"WARNING: TPU not found\nConfig param per_device_batch_size: 4.0\nConfig param remat_policy: minimal\n" + nccl + stackOf("jaxlib.xla_extension.XlaRuntimeError: INTERNAL: NCCL operation ncclGroupEnd() failed: unhandled cuda error (run with NCCL_DEBUG=INFO for details). Last NCCL warning(error) log entry (may be unrelated) 'Cuda failure 2 'out of memory''.", "/opt/maxtext/MaxText/train.py|train_loop|state, metrics = p_train_step(state, example_batch, nextrng)", "jax/_src/pjit.py|cache_miss|outs = _python_pjit_helper("), "batch_size"},
+		"fused attention where the weights are used again": {"$ python3 zipformer/train.py --max-duration 300\n" +
+			stackOf(full("6.86 GiB", "47.54", "2.80 GiB", "42.23"), "/opt/icefall/zipformer/zipformer.py|forward|attn_weights = self.self_attn_weights(", "/opt/icefall/zipformer/scaling.py|forward|ans = x.softmax(dim=dim)"), "scaled_dot_product_attention"},
 		"the actor's batch while the critic runs": {verl + stackOf(full("344.00 MiB", "79.15", "211.40 MiB", "76.88"), "/w/verl/workers/critic/dp_critic.py|update_critic|vpreds = self._forward_micro_batch(data)", layer), "actor.ppo_micro_batch_size"},
 		"the optimizer's states of adapters":      {verl + stackOf(full("1.82 GiB", "79.11", "1.45 GiB", "73.83"), "/w/verl/workers/sharding_manager/fsdp_vllm.py|__enter__|params = layered_summon_lora_params(self.module)", "torch/distributed/fsdp/_flat_param.py|_alloc_padded_unsharded_flat_param|_alloc_storage(unsharded_flat_param"), "optimizer_offload"},
 	} {
@@ -391,6 +399,15 @@ func TestNoSettingOfAnotherDeviceOrModelIsProposed(t *testing.T) {
 			}
 		})
 	}
+}
+
+func TestABackboneThatIsTrainedMayBeFrozen(t *testing.T) {
+	t.Parallel()
+	log := "model = dict(\n    type='Cam3DTracker',\n    train_backbone=True,\n    num_classes=7)\ndata = dict(samples_per_gpu=1, workers_per_gpu=4)\nEpoch [1][50/7033]\tlr: 1.0e-04, eta: 1 day, 2:11:01, time: 1.1, loss: 9.1\n" + stackOf("RuntimeError: CUDA out of memory. Tried to allocate 376.00 MiB (GPU 0; 9.77 GiB total capacity; 7.92 GiB already allocated; 145.38 MiB free; 8.07 GiB reserved in total by PyTorch)", "/w/tools/train.py|main|custom_train_model(", "/w/projects/models/backbones/vov.py|forward|x = self.stem(x)")
+	changes := changesOf(answerTo(t, log))
+	assert.Contains(t, changes, "train_backbone=False")
+	assert.NotContains(t, changes, "batch_size", "samples_per_gpu is 1")
+	assert.NotContains(t, changesOf(answerTo(t, strings.ReplaceAll(log, "train_backbone=True", "train_backbone=False"))), "train_backbone=False")
 }
 
 // full is the message of a card that ran full.

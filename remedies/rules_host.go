@@ -40,8 +40,22 @@ func hostMemory(q *paramQuery) proposedValue {
 	if n := copiesOfWeights(q.Context); q.is("copies_far_too_large") && q.phase == "init" {
 		need, how = n+n/10, copiesFactor+"the "+classifier.GiB(n)+" of the ranks' copies of the weights"
 	}
+	if n := promptCacheLimit(q.Context); now+n > need {
+		need, how = now+n, fmt.Sprintf("%s + %s of cached prompts", classifier.GiB(now), classifier.GiB(n))
+	}
 	to := ceilDiv(need, step<<30) * step
 	return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: fmt.Sprintf("%s, rounded up to a multiple of %d GiB", how, step)}
+}
+
+// promptCacheLimit is what llama.cpp's server may still put into the cache of finished prompts, when its limit is known.
+func promptCacheLimit(ctx *Context) int64 {
+	g, ok := lastReading(ctx.run, "ggml.prompt_cache")
+	if !ok {
+		return 0
+	}
+	limit, _ := g.Fields.Int("limit")
+	used, _ := g.Fields.Int("used")
+	return min(max(limit-used, 0), 1<<42)
 }
 
 // cacheFactor begins the arithmetic of a limit that holds a key-value cache, with weights and buffers beside it.

@@ -123,7 +123,7 @@ func trainsAdapters(ctx *Context) bool {
 			return true
 		}
 	}
-	if ctx.passesThrough("/peft/tuners/") {
+	if ctx.passesThrough("/peft/tuners/", "_lora_", "_lora.py") || strings.Contains(strings.ToLower(ctx.run.Model.Name), ".lora_") || strings.Contains(strings.ToLower(ctx.run.Model.Name), ".qlora_") {
 		return true
 	}
 	if _, t := ctx.settings.flag("full_finetuning"); ctx.run.Application == "unsloth" && t != yes || strings.Contains(strings.ToLower(ctx.run.Model.Name), "4bit") {

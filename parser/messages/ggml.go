@@ -193,12 +193,12 @@ func ggmlPatterns() []pattern.Pattern {
 		{
 			Name:     "ggml.prompt_cache",
 			Literals: []string{"prompt cache update: ", "cache state: "},
-			Expr:     `(?:prompt cache update|cache state): \d{1,9} prompts, (?<used_mib>\d{1,9}(?:\.\d{1,6})?) MiB`,
+			Expr:     `(?:prompt cache update|cache state): \d{1,9} prompts, (?<used_mib>\d{1,9}(?:\.\d{1,6})?) MiB(?: \(limits: (?<limit_mib>\d{1,9}(?:\.\d{1,6})?) MiB)?`,
 			Gauge:    true, Source: "llama.cpp since October 2025, tools/server/server-task.cpp",
 			Match: []pattern.Sample{{
-				Line: "srv  get_availabl: prompt cache update: 9044 prompts, 2410.500 MiB (limits: 8192.000 MiB, 8192 tokens)", Want: parser.Fields{"used": "2527592448"},
+				Line: "srv  get_availabl: prompt cache update: 9044 prompts, 2410.500 MiB (limits: 8192.000 MiB, 8192 tokens)", Want: parser.Fields{"used": "2527592448", "limit": "8589934592"},
 			}, {
-				Line: "srv        update:  - cache state: 14 prompts, 7890.500 MiB (limits: 8192.000 MiB, 65536 tokens, 812321 est)", Want: parser.Fields{"used": "8273788928"},
+				Line: "srv        update:  - cache state: 14 prompts, 7890.500 MiB (limits: 8192.000 MiB, 65536 tokens, 812321 est)", Want: parser.Fields{"used": "8273788928", "limit": "8589934592"},
 			}},
 		},
 		{

@@ -151,6 +151,7 @@ var host = []hypothesis{
 			{proof, offloadsCache},
 			{2 * proof, offloadsWeights},
 			{proof, engineKeeps},
+			{proof + hint, both(frames(6, "pinned host memory for offloaded weights was refused", ".data.pin_memory()"), (*Input).host)},
 			{proof + hint, both(frames(6, "pinned host memory for offloaded states was refused", "pin_memory"), func(in *Input) bool { return in.host() && in.Backend == "deepspeed" })},
 		},
 		excludes: []clue{driverHolds}, // workers keep what is offloaded
