@@ -355,8 +355,8 @@ func indent(text string) int {
 var beforeValue = lazyre.New(`^(?:(?:!!?\w+|&\w+)[ \t]+)?(?:[|>][-+\d]{0,2}(?:[ \t]{2,}|[ \t]*(?:\\+n|\n) +))?(?:- +)?` +
 	`(?:\*{1,2}[ \t]+|<<[-~]?["']?\w+["']?(?:\\+n|\n)\s*)?(?:\{\s*(?:\\*["']?desc\\*["']?\s*:\s*(?:null|None),\s*)?\\*["']?value\\*["']?\s*:\s*)?`)
 
-// beforeQuote is what may precede the quote of a value: Some("x"), ['x'], b'x', SQL's N'x'.
-var beforeQuote = lazyre.New(`^(?:[\w.-]*[(\[])?[bN]?(\\*["'])`)
+// beforeQuote is what may precede the quote of a value: Some("x"), ['x'], b'x', Python 2's u'x', SQL's N'x'.
+var beforeQuote = lazyre.New(`^(?:[\w.-]*[(\[])?[buN]?(\\*["'])`)
 
 // elements returns the words of a list whose elements are between lo and hi, or the value itself.
 func elements(text string, lo, hi int) []string {

@@ -11,7 +11,7 @@ import (
 )
 
 // quotings are in every text that [asTyped] changes.
-var quotings = literal.Words(`\"`, `\'`, `["`, `['`, "%22", "%2F", "%2f", "&quot;", `\u`, `\t`, `\x00`, "^@")
+var quotings = literal.Words(`\"`, `\'`, `["`, `['`, `[u'`, `[u"`, `[b'`, `[b"`, "%22", "%2F", "%2f", "&quot;", `\u`, `\t`, `\x00`, "^@")
 
 // asTyped returns a text as someone would type it into a shell: without the backslashes of quotes within quotes, with the quotes
 // that HTML encodes and the characters that a URL or JSON does, and with the quoted arguments of a list, as Python and JSON write them, between
@@ -52,8 +52,11 @@ func asTyped(text string, has *literal.Pairs) (view string, at []int) {
 				c = ' '
 				i += n
 			}
-		case argument == 0 && isQuote(c) && len(b) > 0 && b[len(b)-1] == '[':
-			argument = c
+		case argument == 0 && len(b) > 0 && b[len(b)-1] == '[' && (isQuote(c) || isMarked(text[i:])):
+			if !isQuote(c) {
+				i++
+			}
+			c, argument = text[i], text[i]
 		}
 		b, at = append(b, c), append(at, i)
 	}
@@ -103,10 +106,18 @@ func nextArgument(text string) (n int, quote byte) {
 		return 0, 0
 	}
 	rest = strings.TrimLeft(strings.TrimPrefix(rest, " "), `\`)
+	if isMarked(rest) {
+		rest = rest[1:]
+	}
 	if rest == "" || !isQuote(rest[0]) {
 		return 0, 0
 	}
 	return len(text) - len(rest) + 1, rest[0]
+}
+
+// isMarked reports whether a text begins with a string that Python shows as Unicode or as bytes.
+func isMarked(text string) bool {
+	return len(text) > 1 && (text[0] == 'u' || text[0] == 'b') && isQuote(text[1])
 }
 
 func isQuote(c byte) bool { return c == '"' || c == '\'' }

@@ -335,6 +335,7 @@ const mostConfig = 256 << 20
 var (
 	errNoFile  = errors.New("no regular file")
 	errShorter = errors.New("became shorter while it was read")
+	errEmpty   = errors.New("empty")
 	errTooBig  = errors.New("larger than " + size(mostConfig))
 )
 
@@ -347,6 +348,8 @@ func (o *options) settings() ([]parser.Setting, error) {
 	switch {
 	case err == nil && !info.Mode().IsRegular():
 		err = errNoFile
+	case err == nil && info.Size() == 0:
+		err = errEmpty // files in /proc look empty, and reading some of them never ends
 	case err == nil && info.Size() > mostConfig:
 		err = errTooBig
 	}
