@@ -150,11 +150,31 @@ func formVetoes() []pattern.Pattern {
 			},
 		},
 		{
+			// Real messages in these forms would have the card's figures, or no quotes.
+			Name:     "veto.other_language",
+			Requires: []string{"-- ", "% ", "; ", `" `, "raise ", "die ", "failwith ", "Write-Error ", "croak ", "anyhow!(", "bail!(", "panic!(", ` == "`, "case ", "| '", `| "`, `|~ "`, "skipped '", `skipped "`, "name: "},
+			Expr: `^(?!.{0,400}(?:total capaci?ty|already allocated|of which))(?:\s{0,40}(?:--|%{1,3}|;{1,3}|") (?:\| )?(?:(?:RuntimeError|torch\.(?:cuda\.)?OutOfMemoryError): )?` + oomWords + `(?!.{0,400}Tried to allocate \d).{0,80}$` +
+				`|\s{0,40}(?:raise|die|failwith|Write-Error|croak)\s(?:[A-Z][\w.:]{0,60}, )?(?:"[^"]{0,400}"|'[^']{0,400}');?\s*$|\s{0,60}(?:Err\()?(?:anyhow|bail|panic)!\("|\s{0,40}\w{1,40} == (?:"[^"]{1,400}"|'[^']{1,400}')\s*$|\s{0,40}case \w{1,40} = "[^"]{1,400}"\s*$` +
+				`|\s{0,20}\| ["'][\w.: ]{1,80}["'];?\s*$|.{0,200}\|~ ?"|\w{1,80} \([\w.]{1,120}\) \.\.\. skipped ["']|\s{0,20}(?:- )?name: \w[^"']{0,80} (?:"[^"]{1,200}"|'[^']{1,200}')\s*$)`,
+			Veto: true, Source: "comments and statements of SQL, Haskell, Erlang, TeX, assembler, vim, Ruby, Perl, OCaml, Elixir, PowerShell, Rust, Rego, Swift and TypeScript; unittest's skips; queries and steps of monitors",
+			Match: lines(
+				"-- torch.OutOfMemoryError: CUDA out of memory.", "%% CUDA error: out of memory", "; CUDA error: out of memory", `" CUDA error: out of memory`,
+				`    raise "CUDA out of memory. Tried to allocate 2.00 GiB"`, "  raise RuntimeError, 'CUDA out of memory. Tried to allocate 2.00 GiB'", "  die 'CUDA out of memory. Tried to allocate 2.00 GiB';",
+				`        Err(anyhow!("CUDA out of memory. Tried to allocate 2.00 GiB"))`, `  msg == "CUDA error: out of memory"`, `  case outOfMemory = "CUDA error: out of memory"`, "  | 'CUDA_ERROR_OUT_OF_MEMORY'",
+				`          selector: '{app="t"} |~ "torch.OutOfMemoryError: CUDA out of memory"'`, "test_oom (t.T) ... skipped 'CUDA error: out of memory'", `      - name: Check for "CUDA error: out of memory"`,
+			),
+			NoMatch: []string{
+				"-- Process 3 failed: RuntimeError: CUDA error: out of memory", "worker 3 died: 'CUDA error: out of memory'", "0: raise in worker 3: 'CUDA error: out of memory'",
+				"-- CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity)", `job name: train "CUDA error: out of memory"`,
+			},
+		},
+		{
 			Name:     "veto.docstring",
-			Requires: []string{"``", " if the ", " when the "},
-			Expr:     "``[^`]{0,120}(?:[Oo]ut of memory|" + oomWords + ")[^`]{0,60}``" + `|^\s{4,60}MemoryError: (?:[a-z][^.:]{0,80} )?(?:if|when) the `,
+			Requires: []string{"``", " if the ", " when the ", "Raises "},
+			Expr:     `^\s{0,40}(?:["']{3})?Raises (?:RuntimeError|MemoryError|torch\.(?:cuda\.)?OutOfMemoryError)\b|` + "``[^`]{0,120}(?:[Oo]ut of memory|" + oomWords + ")[^`]{0,60}``" + `|^\s{4,60}MemoryError: (?:[a-z][^.:]{0,80} )?(?:if|when) the `,
 			Veto:     true, Source: "docstrings of Python: literals of reStructuredText, the section of what a function raises",
-			Match:   lines("'out of memory'`` or ``Triton Error [CUDA]: out of memory`` even though the", "            MemoryError: if the put would exceed ``max_samples`` or", "            MemoryError: forwarded from the store when the put would"),
+			Match: lines("'out of memory'`` or ``Triton Error [CUDA]: out of memory`` even though the", "            MemoryError: if the put would exceed ``max_samples`` or", "            MemoryError: forwarded from the store when the put would",
+				`    """Raises torch.OutOfMemoryError: CUDA out of memory if full."""`),
 			NoMatch: []string{"    MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64"},
 		},
 		{
@@ -304,10 +324,12 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.record",
-			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "observation", "tool_", "hints_text"},
+			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "observation", "tool_", "hints_text", "score", "chosen"},
 			Expr: `^` + notItsOwn + `(?:[{]["']text["']: ?["'](?!.{0,8000}["'](?:level|levelname|severity|time|timestamp|record)["']: ).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
-				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model|finish_reason)["']: ?|.{0,8000}?"(?:observation|tool_(?:output|result|response))": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})")`,
-			Veto: true, Source: "records of data sets, as trainers print one: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench; completions in OpenAI's form; issues of a tracker",
+				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model|finish_reason)["']: ?|.{0,8000}?"(?:observation|tool_(?:output|result|response))": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})"` +
+				`|[{ ]?\s{0,8}"(?:question|instruction|problem|prompt|input|chosen|rejected)": "(?>(?:[^"\\]|\\.){0,8000})",?$|[{ ]?\s{0,8}'(?:question|instruction|problem|prompt|input|chosen|rejected)': '(?>(?:[^'\\]|\\.){0,8000})',?$` +
+				`|[{]"(?:response|completion|generated_text)": "(?>(?:[^"\\]|\\.){0,8000})", ?"(?:score|reward|acc|uid)": )`,
+			Veto: true, Source: "records of data sets, as trainers print one, or one field of it on a line: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench; completions in OpenAI's form; issues of a tracker",
 			Match: lines(
 				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
 				`{"id":"x-7","title":"Check the card","description":"When it starts: CUDA error: out of memory","status":"closed"}`,
@@ -315,6 +337,7 @@ func formVetoes() []pattern.Pattern {
 				`{"step": 3, "action": "python t.py", "observation": "Traceback:\nRuntimeError: CUDA error: out of memory\n", "thought": "x"}`,
 				`{"instance_id": "a__b-1", "problem_statement": "It dies:\nRuntimeError: CUDA error: out of memory", "patch": "x"}`,
 				`{"index": 3, "text": "The log shows CUDA error: out of memory", "finish_reason": "stop"}`,
+				`  "question": "RuntimeError: CUDA error: out of memory. Why?",`, `{'input': 'RuntimeError: CUDA error: out of memory',`, `{"response": "RuntimeError: CUDA error: out of memory", "score": 1}`,
 				`{"id": 2, "trajectory": [{"observation": "RuntimeError: CUDA error: out of memory", "action": "lower it"}]}`,
 			),
 			NoMatch: []string{

@@ -89,6 +89,10 @@ var Turns = []Turn{
 	{"Observation:", false},
 	{"OBSERVATION:", false},
 	{"[Observation]", false},
+	{"**IPythonRunCellObservation", false}, // OpenHands
+	{"**CmdRunObservation", false},
+	{"Observations:", false}, // smolagents
+	{"[code_interpreter]", false},
 	{"Thought:", true},
 	{"[Thought]", true},
 	{"THOUGHT:", true},
@@ -114,7 +118,7 @@ const maxLabel = 40
 
 // turnOf is the heading that a message begins with, nil when there is none.
 func turnOf(body []byte) *Turn {
-	if len(body) == 0 || strings.IndexByte("#HAQOT<[\xf0", body[0]) < 0 {
+	if len(body) == 0 || strings.IndexByte("#*HAQOT<[\xf0", body[0]) < 0 {
 		return nil
 	}
 	rest := bytes.TrimPrefix(body, []byte("### "))

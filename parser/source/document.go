@@ -91,7 +91,7 @@ func documentDecoder(head []byte) Decoder {
 		return &documentReader{keys: outputKeys}
 	case has(`"cells":`) && (has(`"cell_type":`) || has(`"nbformat":`)):
 		if has("[\n") {
-			return &rowReader{decode: notebookRow}
+			return &rowReader{decode: new(notebook).row}
 		}
 		return &documentReader{keys: notebookKeys}
 	case output().Match(head) && !sampleKey().Match(head) && !has(`"run_status"`) && !has(`"run_result"`) && bytes.Count(head, []byte(`\n`)) >= minEscaped:
@@ -335,9 +335,24 @@ func (d *rowReader) Close(dst []byte) []byte {
 	return dst
 }
 
-// notebookRow decodes a line of a notebook that holds one line of output, as Jupyter writes them. All others stay as they are, so every
-// line keeps its number.
-func notebookRow(line []byte) []byte {
+// notebook decodes the lines of a notebook.
+type notebook struct {
+	prose  bool // the cell is text in Markdown, or raw
+	source bool // its text is open
+}
+
+// row decodes a line that holds one line of a cell or of output, as Jupyter writes them. All others stay as they are, but for a text's own, so
+// every line keeps its number.
+func (d *notebook) row(line []byte) []byte {
+	switch text := bytes.TrimSpace(line); {
+	case bytes.HasPrefix(text, []byte(`"cell_type": `)):
+		d.prose, d.source = !bytes.Contains(text, []byte(`"code"`)), false
+	case d.prose && bytes.HasPrefix(text, []byte(`"source": `)):
+		d.source = bytes.HasSuffix(text, []byte{'['})
+		return []byte(filler)
+	case d.source && bytes.HasPrefix(text, []byte{'"'}):
+		return []byte(filler)
+	}
 	var text string
 	item := bytes.TrimSuffix(bytes.TrimSpace(line), []byte{','})
 	if err := json.Unmarshal(item, &text); err != nil || strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') >= 0 {
