@@ -297,7 +297,7 @@ func (c *conclusion) spawned() int {
 		return -1
 	}
 	for _, e := range c.job.events {
-		if e.file == c.root.file && e.Pattern == "spawn.exited" && e.At.Line == t.Line { // it is the first line of the traceback
+		if e.file == c.root.file && e.Pattern == "spawn.exited" && (e.At.Line == t.Line || e.At.Line == t.Line-1) { // the traceback may begin with that line
 			if n, ok := e.fields.Int("local_rank"); ok {
 				return int(n)
 			}

@@ -47,6 +47,21 @@ var hidden = []struct {
 		[]string{"gpu_driver_oom/infra-caffe-glog-stack", "none/slurm-handbook-example-errors", "nccl_oom/verl-nccl-calloc-out-of-memory", "oom_kill/torch-olmo-lumi-save-checkpoint-oom-kill"},
 	},
 	{
+		"few words of the log are whole elsewhere: where the box broke them is not told",
+		[]string{"box that breaks words", "narrow box that breaks words"},
+		[]string{
+			"gpu_driver_oom/relax-train-wake-up-memory-saver-fatal", "gpu_driver_oom/torch-xpu-lightning-sycl-abort", "gpu_oom/areal-sft-evaluate-lm",
+			"gpu_oom/habana-rank-in-message", "gpu_oom/relax-init-distributed-optimizer", "gpu_oom/relax-sft-loss-oom", "gpu_oom/relax-update-weights-gather",
+			"gpu_oom/sglang-cuda-graph-capture", "gpu_oom/slime-ref-log-probs-in-train-actor", "gpu_oom/torch-1.10-fairseq-0.12-batch-survived",
+			"gpu_oom/torch-2.14-minimind-attention-forward", "gpu_oom/torch-composer-auto-microbatch-decreased-survived", "gpu_oom/torch-fairseq-oversized-batch-survived",
+			"gpu_oom/torch-fairseq-survived-then-fatal-validation", "gpu_oom/torch-kohya-rich-box-foreach-adamw", "gpu_oom/torch-mps-whisper-backward",
+			"gpu_oom/torch-torchtitan-oom-only-in-error-block", "gpu_oom/vllm-0.11-moe-create-weights-tp4", "gpu_oom/vllm-0.12-mm-encoder-docker-json",
+			"gpu_oom/vllm-workers-without-a-stack", "host_oom/polars-rust-memory-allocation-failed", "host_oom/pyarrow-realloc-failed",
+			"host_oom/sglang-hicache-150gb-per-rank", "nccl_oom/verl-nccl-calloc-out-of-memory", "oom_kill/verl-0.8-ray-monitor-new-text-init",
+			"shm_exhausted/torch-semlock-enospc-dev-shm",
+		},
+	},
+	{
 		"a short list of strings may be data",
 		[]string{"a list of strings"},
 		[]string{"gpu_oom/torch-kohya-rich-box-foreach-adamw", "gpu_oom/torch-torchscript-backward-op", "none/slurm-handbook-example-errors"},

@@ -138,6 +138,12 @@ var disguises = []disguise{
 		bar := strings.Repeat("─", 98)
 		return slices.Concat([]byte("╭"+bar+"╮\n"), b, []byte("╰"+bar+"╯\n"))
 	}},
+	{name: "box that breaks words", wrap: pieces(76, func(piece string, _ bool) string {
+		return "│ " + piece + strings.Repeat(" ", 76-utf8.RuneCountInString(piece)) + " │"
+	})},
+	{name: "narrow box that breaks words", wrap: pieces(56, func(piece string, _ bool) string {
+		return "│ " + piece + strings.Repeat(" ", 56-utf8.RuneCountInString(piece)) + " │"
+	})},
 	{name: "quoted mail of 76 columns", wrap: lines(func(_ int, line string) string { return "> " + strings.Join(atBlanks(line, 76), "\n> ") })},
 	{name: "mail of 72 columns", wrap: lines(func(_ int, line string) string { return strings.Join(atBlanks(line, 72), "\n") })},
 	// More records.

@@ -24,6 +24,7 @@ const (
 	minWidth       = 60
 	maxWidth       = 240
 	maxFlowedWidth = 132 // where rows end between words
+	minBox         = 36  // of the text in a box
 )
 
 // quoteMarks are what may surround the rows of a quoted log.
@@ -47,8 +48,9 @@ func detectWrapping(head []byte) wrapping {
 			w.flowed, w.width = true, maxFlowed
 			return w
 		case w.right == "":
-		case box >= minWidth && box <= maxWidth:
-			w.atSpaces, w.width = true, box
+		case box >= minBox && box <= maxWidth:
+			w.width = box
+			w.atSpaces = !w.breaksWords(rows) && !w.splitsWords(rows)
 			return w
 		}
 		for _, row := range rows {
@@ -228,6 +230,8 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 		}
 	}
 	switch {
+	case w.right != "" && (words == 0 || len(ends) < minBroken):
+		return false // most boxes break rows between words
 	case words > 0 && words+blanks == full && slices.Contains(terminals, w.width):
 		return true // few lines of a short log are that long, and a word breaks
 	case full <= flowed:
@@ -275,6 +279,23 @@ func isInside(row []byte) bool {
 		return ascii.IsWord(row[1]) || row[1] == ')'
 	}
 	return row[0] == ',' || row[0] == ';' || row[0] == ':'
+}
+
+// splitsWords reports whether the pieces of words at the ends of full rows are whole words elsewhere.
+func (w wrapping) splitsWords(rows [][]byte) bool {
+	text, split := bytes.Join(rows, []byte{' '}), map[string]bool{}
+	for i, row := range rows[:max(0, len(rows)-1)] {
+		next := rows[i+1]
+		if utf8.RuneCount(row) != w.width || len(next) == 0 || !ascii.IsLetter(row[len(row)-1]) || !ascii.IsLower(next[0]) {
+			continue
+		}
+		first, _, _ := bytes.Cut(next, []byte{' '})
+		word := slices.Concat([]byte{' '}, row[bytes.LastIndexByte(row, ' ')+1:], first, []byte{' '})
+		if bytes.Contains(text, word) {
+			split[string(word)] = true
+		}
+	}
+	return len(split) >= minBroken
 }
 
 // encloses reports whether brackets that a row opens close in the next one.
