@@ -106,8 +106,10 @@ func (j *job) complete(id *identity, f *file, h *envelope.Header) {
 			id.fill(have)
 		}
 	}
-	if id.Rank < 0 {
-		id.Rank = j.rankByPlace(id, f)
+	for _, g := range append([]*file{f}, j.before[f]...) {
+		if id.Rank < 0 {
+			id.Rank = j.rankByPlace(id, g)
+		}
 	}
 	for _, other := range j.files {
 		if other != f && id.PID > 0 && (id.Rank < 0 || id.Host == "") {
@@ -149,7 +151,7 @@ func (j *job) rankByPlace(id *identity, f *file) int {
 			return n
 		}
 		node, per := j.number("NODE_RANK", "GROUP_RANK", "SLURM_NODEID"), j.number("NPROC_PER_NODE", "GPUS_PER_NODE", "LOCAL_WORLD_SIZE")
-		if len(j.files) == 1 && node >= 0 && id.LocalRank < per {
+		if j.oneLog() && node >= 0 && id.LocalRank < per {
 			return node*per + id.LocalRank
 		}
 	}
@@ -192,8 +194,11 @@ func (f *file) driverHost() string {
 
 // oneNode reports whether the job is known to run on one node.
 func (j *job) oneNode() bool {
-	return j.run.Nodes != nil && *j.run.Nodes == 1 || j.run.Nodes == nil && len(j.files) == 1
+	return j.run.Nodes != nil && *j.run.Nodes == 1 || j.run.Nodes == nil && j.oneLog()
 }
+
+// oneLog reports whether the job's files are one log, which may have been rotated.
+func (j *job) oneLog() bool { return len(j.files)-len(j.before) == 1 }
 
 // onlyHost returns the host that the banners of these inputs name, if there is only one.
 func onlyHost(files []*file) string {
@@ -280,7 +285,7 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 	if n, ok := fields.Int("task"); ok && kill && id.Rank < 0 && j.run.Launcher != "torchrun" && !j.index.elastic {
 		id.Rank = int(n) // srun names one task: its rank in the step
 	}
-	if id.Device < 0 && len(j.files) == 1 { // where a process sees one device, that is its
+	if id.Device < 0 && j.oneLog() { // where a process sees one device, that is its
 		id.Device = j.number("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")
 	}
 	if (e.Kind.Resource() != "gpu" || e.platform() == "TPU") && fields["device"] == "" && e.Header.Device < 0 {

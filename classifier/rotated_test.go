@@ -65,6 +65,19 @@ func TestARotatedLogGoesOn(t *testing.T) {
 	assert.Equal(t, "unknown", apart.Incidents[0].Phase, "another log's state is not this one's")
 }
 
+// TestARotatedLogIsOneLog holds the rank of a failure against the same log in one file.
+func TestARotatedLogIsOneLog(t *testing.T) {
+	t.Parallel()
+	const ranks = "[2026-06-19 17:30:10,330][sft][INFO] - rank 0/2 pid 66310 on n2 device cuda:0\n[2026-06-19 17:30:11,362][sft][INFO] - rank 1/2 pid 66311 on n2 device cuda:1\n"
+	const after = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of 79.11 GiB of which 1.50 GiB is free. Including non-PyTorch memory, this process has 77.00 GiB memory in use. Of the allocated memory 61.20 GiB is allocated by PyTorch, and 1.37 GiB is reserved by PyTorch but unallocated.\n"
+	for name, logs := range map[string]map[string]string{"whole": {"x.log": ranks + after}, "rotated": {"x.log.1": ranks, "x.log": after}, "split": {"xaa": ranks, "xab": after}} {
+		r := gather(t, logs).Result()
+		require.Len(t, r.Incidents, 1, name)
+		require.NotNil(t, r.Incidents[0].Root.Rank, name)
+		assert.Equal(t, 1, *r.Incidents[0].Root.Rank, name)
+	}
+}
+
 func TestTheLastFileOfARotatedLogHasTheLastWord(t *testing.T) {
 	t.Parallel()
 	const setting = "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:"

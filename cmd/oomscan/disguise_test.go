@@ -255,6 +255,9 @@ func TestAnswerDoesNotDependOnWhereALogWasRotated(t *testing.T) {
 			t.Parallel()
 			dir := filepath.Join("../../fixtures/cases", name)
 			file := logs(t, dir)[0]
+			if isHidden("rotated", name) {
+				return
+			}
 			if ext := filepath.Ext(file); strings.Trim(ext, ".0123456789") == "" && ext != "" {
 				return // its own name is already that of a rotated file
 			}

@@ -62,6 +62,16 @@ var hidden = []struct {
 		},
 	},
 	{
+		"the cut is inside of a report or of what quotes it, or what the log tells of a launcher or an engine's start is in the first file only",
+		[]string{"rotated"},
+		[]string{
+			"none/verl-debug-dataset-oom-in-samples", "none/torch-sft-eval-samples-quote-oom", "nccl_oom/torch-nccl-shm-posix-fallocate", "host_oom/polars-rust-memory-allocation-failed",
+			"host_oom/polars-rust-allocation-abort", "gpu_oom/vllm-lora-method-of-another-worker", "gpu_oom/torch-rlinf-sync-function-without-traceback",
+			"gpu_oom/slime-two-attempts-adam-then-pinned-host", "gpu_oom/deepspeed-pdsh-zero3-optimizer-states", "gpu_driver_oom/torch-hami-limit-in-backward",
+			"gpu_driver_oom/verl-sglang-resume-memory-saver", "gpu_driver_oom/openrlhf-broadcast-wake-up-cumem", "gpu_driver_oom/ollama-serving-is-not-loading",
+		},
+	},
+	{
 		"a short list of strings may be data",
 		[]string{"a list of strings"},
 		[]string{"gpu_oom/torch-kohya-rich-box-foreach-adamw", "gpu_oom/torch-torchscript-backward-op", "none/slurm-handbook-example-errors"},
