@@ -205,6 +205,13 @@ func (c *cluster) chooseRoot() *event {
 			return e
 		}
 	}
+	if strings.Contains(best.Text, "runner process has terminated: ") { // Ollama's client repeats the end of what its server says
+		for _, e := range c.evidence {
+			if e.Kind == best.Kind && e.file == best.file && e.fields["requested"] != "" && !c.progress(best, e) {
+				return e
+			}
+		}
+	}
 	if best.Kind == parser.NCCLOOM && memoryOf(best) == "gpu" {
 		for _, e := range c.evidence {
 			if e.Kind == parser.GPUOOM && e.file == best.file && e.fields["free"] != "" && c.job.traceOf(e) != nil && !c.progress(best, e) {

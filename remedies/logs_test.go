@@ -410,6 +410,15 @@ func TestABackboneThatIsTrainedMayBeFrozen(t *testing.T) {
 	assert.NotContains(t, changesOf(answerTo(t, strings.ReplaceAll(log, "train_backbone=True", "train_backbone=False"))), "train_backbone=False")
 }
 
+func TestOllamaLoadsAsManyLayersAsLeaveRoomForALargerBuffer(t *testing.T) {
+	t.Parallel()
+	changes := changesOf(answerTo(t, "$ ollama run command-r7b\nError: llama runner process has terminated: cudaMalloc failed: out of memory\n$ journalctl -u ollama -o cat\n"+
+		`time=2025-01-29T15:34:40.916+01:00 level=INFO source=memory.go:356 msg="offload to cuda" layers.requested=-1 layers.model=33 layers.offload=22 layers.split="" memory.available="[3.6 GiB]" memory.gpu_overhead="0 B" memory.graph.full="153.3 MiB" memory.graph.partial="170.7 MiB"`+"\n"+
+		"llm_load_tensors:        CUDA0 model buffer size =  2752.31 MiB\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 1328.31 MiB on device 0: cudaMalloc failed: out of memory\n"+
+		"ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 1392836608\nllama_new_context_with_model: failed to allocate compute buffers\n"))
+	assert.Contains(t, changes, "num_gpu=12") // (1328 - 171) MiB of 125 MiB a layer are ten layers
+}
+
 // full is the message of a card that ran full.
 func full(asked, total, free, allocated string) string {
 	return "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + asked + ". GPU 0 has a total capacity of " + total + " GiB of which " + free + " is free. Of the allocated memory " + allocated +

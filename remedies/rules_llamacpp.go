@@ -205,7 +205,8 @@ func plannedLayers(q *paramQuery) proposedValue {
 }
 
 // fewerLayers returns as many layers as Ollama planned where more are asked for, which it then loads all the same (llm/server.go). Else it
-// returns a tenth fewer than planned, but at least one for each card that has some: any of them may be the one that was full.
+// returns so many fewer as a buffer needs that is larger than planned, or a tenth fewer than planned, but at least one for each card that has
+// some: any of them may be the one that was full.
 func fewerLayers(q *paramQuery, n int64) proposedValue {
 	const most = 1 << 10 // no model has more: the log is wrong
 	if n > most {
@@ -217,6 +218,12 @@ func fewerLayers(q *paramQuery, n int64) proposedValue {
 	cards := layeredCards(q.Context)
 	if less := n / 10; cards > less && cards > 1 && cards < n {
 		return proposedValue{to: itoa(n - cards), how: fmt.Sprintf("%d planned, one less for each of %d cards", n, cards)}
+	}
+	if all := q.input().LayersOnCard; all > 0 && cards <= 1 {
+		asks, planned := plannedBuffer(q)
+		if less := (asks-planned)*n/all + 1; planned > 0 && asks > planned && asks < 1<<40 && less < n {
+			return proposedValue{to: itoa(n - less), how: fmt.Sprintf("%d layers take %s, and the buffer %s where %s was planned", n, classifier.GiB(all), classifier.GiB(asks), classifier.GiB(planned))}
+		}
 	}
 	to := n - max(n/10, 1)
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d planned, a tenth less", n)}
@@ -236,15 +243,22 @@ func layeredCards(ctx *Context) (cards int64) {
 // unplanned returns what Ollama is to leave of each card for a compute buffer that is larger than planned: the difference, in whole GiB
 // (llm/memory.go, memory.graph).
 func unplanned(q *paramQuery) proposedValue {
-	planned := int64(0)
+	asks, planned := plannedBuffer(q)
+	if planned <= 0 || asks <= planned {
+		return proposedValue{to: q.p.Value}
+	}
+	return proposedValue{to: itoa(ceilDiv(asks-planned, 1<<30) << 30), how: fmt.Sprintf("%s for a buffer that Ollama plans with %s, in whole GiB", classifier.GiB(asks), classifier.GiB(planned))}
+}
+
+// plannedBuffer returns the size of a compute buffer that did not fit, and what Ollama planned for it; 0 if either is unknown.
+func plannedBuffer(q *paramQuery) (asks, planned int64) {
 	for _, key := range []string{"memory.graph.full", "memory.graph.partial"} {
 		f, _ := q.settings.find(key, true)
 		n, _ := parseSize(strings.Trim(f.value.Value, `"`))
 		planned = max(planned, n)
 	}
-	asks := deref(q.root.Requested)
-	if planned <= 0 || asks <= planned || !q.messageContains("gallocr") {
-		return proposedValue{to: q.p.Value}
+	if !q.messageContains("gallocr") {
+		return 0, 0
 	}
-	return proposedValue{to: itoa(ceilDiv(asks-planned, 1<<30) << 30), how: fmt.Sprintf("%s for a buffer that Ollama plans with %s, in whole GiB", classifier.GiB(asks), classifier.GiB(planned))}
+	return deref(q.root.Requested), planned
 }
