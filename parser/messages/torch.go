@@ -78,7 +78,7 @@ func torchAllocatorPatterns() []pattern.Pattern {
 			Name:     "torch.oom.of_which",
 			Literals: []string{"ut of memory. Tried to allocate "},
 			Expr: ofRank + `(?<!XPU |NPU )(?<=\b(?<platform>[A-Z]{2,6}) |)[Oo]ut of memory\. Tried to allocate (?<requested_sz>` + torchSize + `)(?! ?\()` +
-				`(?:\. GPU (?:(?<device>\d{1,4})|[\x00-\x1f]?) has a total capac(?:i?ty) of(?: (?<total_sz>` + torchSize + `)| [\d.]{0,12}$))?(?: of which (?<free_sz>` + torchSize + `) is free)?` +
+				`(?:\. GPU (?:(?<device>\d{1,4})|[\x00-\x1f]?) has a total capac(?:i?ty) of(?: (?<total_sz>` + torchSize + `)| [\d.]{0,12}$)|\. GPU (?<device>\d{1,4})(?: has)?(?: a)?(?: total)?\s*$)?(?: of which (?<free_sz>` + torchSize + `) is free)?` +
 				`(?:(?=\. Process (?<gpu_pid>\d{1,10}) has ` + torchSize + ` memory in use(?!\.? (?:Process|Including)))|)` +
 				`(?:\. (?:Including non-PyTorch memory, this process has (?<process_sz>` + torchSize + `)|Process \d{1,10} has (?<others_sum_sz>` + torchSize + `)) memory in use){0,256}` +
 				`(?:\. (?<allowed_sz>` + torchSize + `) allowed)?` +
@@ -88,6 +88,10 @@ func torchAllocatorPatterns() []pattern.Pattern {
 			Kind: parser.GPUOOM, Role: parser.Evidence,
 			Source: "PyTorch 2.1 (\"capacty\") to 2.10, c10/cuda/CUDACachingAllocator.cpp; private pools from 2.4, allowed from about 2.6; pids are those of the host's process table",
 			Match: []pattern.Sample{
+				{ // broken between words
+					Line: "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU 5",
+					Want: parser.Fields{"platform": "CUDA", "requested": "3221225472", "device": "5"},
+				},
 				{ // torch 2.3 prints the index as a byte, which few logs keep
 					Line: "torch.cuda.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU  has a total capacity of 47.50 GiB of which 1.25 GiB is free. Including non-PyTorch memory, this process has 46.00 GiB memory in use. Of the allocated memory 44.00 GiB is allocated by PyTorch, and 1.00 GiB is reserved by PyTorch but unallocated. If reserved but unallocated memory is large try setting PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True to avoid fragmentation.  See documentation for Memory Management  (https://pytorch.org/docs/stable/notes/cuda.html#environment-variables)",
 					Want: parser.Fields{"platform": "CUDA", "requested": "3221225472", "total": "51002736640", "free": "1342177280", "process": "49392123904", "allocated": "47244640256", "reserved_unallocated": "1073741824"},
