@@ -155,7 +155,7 @@ func (j *job) rankByPlace(id *identity, f *file) int {
 			return node*per + id.LocalRank
 		}
 	}
-	if id.Device >= 0 && j.oneNode() {
+	if id.Device >= 0 && j.oneNode() && j.run.Launcher != "ray" { // whose actors may count their own devices
 		// where every process sees all devices of the one node, a device has one rank, but another program on it has none
 		have, ok := f.Identities[identKey{"device", strconv.Itoa(id.Device)}]
 		if ok && !have.Mixed && (have.PID <= 0 || id.PID <= 0 || have.PID == id.PID || f.isShared(have.PID) || f.isShared(id.PID)) {
