@@ -293,11 +293,11 @@ func boundByVLLM(ctx *Context, b *feasibleRange, f float64) {
 		switch {
 		case !ok:
 		case left > 0: // what the share holds besides the cache: weights, activations and the rest
-			spare := "the %s of cache"
+			beside := ""
 			if one := sequenceOf(ctx, left); one > 0 {
-				left, b.cache, spare = left-one, true, "the %s of cache beside one sequence"
+				left, b.cache, beside = left-one, true, " beside one sequence"
 			}
-			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s x %s%s less %s (%s)", fraction(f), classifier.GiB(total), by, fmt.Sprintf(spare, classifier.GiB(left)), g.At))
+			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s x %s%s less the %s of cache%s (%s)", fraction(f), classifier.GiB(total), by, classifier.GiB(left), beside, g.At))
 		case ctx.incident.Kind == parser.KVCache:
 			b.atLeast(f-float64(left)/t, fmt.Sprintf("%s that the share lacks before any cache%s (%s)", classifier.GiB(-left), by, g.At))
 		}

@@ -123,10 +123,11 @@ func trainsAdapters(ctx *Context) bool {
 			return true
 		}
 	}
-	if ctx.passesThrough("/peft/tuners/", "_lora_", "_lora.py") || strings.Contains(strings.ToLower(ctx.run.Model.Name), ".lora_") || strings.Contains(strings.ToLower(ctx.run.Model.Name), ".qlora_") {
+	name := strings.ToLower(ctx.run.Model.Name)
+	if ctx.passesThrough("/peft/tuners/", "_lora_", "_lora.py") || containsAny(name, []string{".lora_", ".qlora_"}) { // torchtune's builders
 		return true
 	}
-	if _, t := ctx.settings.flag("full_finetuning"); ctx.run.Application == "unsloth" && t != yes || strings.Contains(strings.ToLower(ctx.run.Model.Name), "4bit") {
+	if _, t := ctx.settings.flag("full_finetuning"); ctx.run.Application == "unsloth" && t != yes || strings.Contains(name, "4bit") {
 		return true
 	}
 	const few = 50 // adapters are a fiftieth of the model at most; a shard of it may be counted in their place

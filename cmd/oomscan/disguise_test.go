@@ -256,7 +256,7 @@ func TestAnswerDoesNotDependOnWhereALogWasRotated(t *testing.T) {
 			dir := filepath.Join("../../fixtures/cases", name)
 			file := logs(t, dir)[0]
 			if isHidden("rotated", name) {
-				return
+				t.Skip("the cut takes away what tells the answer")
 			}
 			if ext := filepath.Ext(file); strings.Trim(ext, ".0123456789") == "" && ext != "" {
 				return // its own name is already that of a rotated file

@@ -148,14 +148,13 @@ func (o *planOptions) modelFile() (*memory.Model, error) {
 		return nil, nil
 	}
 	f, err := os.Open(o.model)
-	if info, _ := os.Stat(o.model); err == nil && info != nil && info.Mode().IsRegular() && info.Size() == 0 {
-		f.Close()
-		err = errEmpty
-	}
 	if err != nil {
 		return nil, problem{where: o.model, what: cause(err), hint: "--model takes the config.json of a model from huggingface.co"}
 	}
 	defer f.Close()
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Size() == 0 {
+		return nil, problem{where: o.model, what: cause(errEmpty), hint: "--model takes the config.json of a model from huggingface.co"}
+	}
 	const most = 1 << 21 // more than ReadHFConfig takes
 	data, err := io.ReadAll(io.LimitReader(f, most))
 	if err != nil {
