@@ -58,8 +58,31 @@ var hidden = []struct {
 			"gpu_oom/torch-torchtitan-oom-only-in-error-block", "gpu_oom/vllm-0.11-moe-create-weights-tp4", "gpu_oom/vllm-0.12-mm-encoder-docker-json",
 			"gpu_oom/vllm-workers-without-a-stack", "host_oom/polars-rust-memory-allocation-failed", "host_oom/pyarrow-realloc-failed",
 			"host_oom/sglang-hicache-150gb-per-rank", "nccl_oom/verl-nccl-calloc-out-of-memory", "oom_kill/verl-0.8-ray-monitor-new-text-init",
-			"shm_exhausted/torch-semlock-enospc-dev-shm",
+			"shm_exhausted/torch-semlock-enospc-dev-shm", "gpu_oom/deepspeed-ascend-npu-gbk-bytes",
 		},
+	},
+	{
+		"rows of the log itself look broken at another width, or too few are broken to show it",
+		[]string{"100 columns, between words"},
+		[]string{
+			"gpu_driver_oom/torch-hami-limit-in-backward", "gpu_oom/verl-vllm-sampler-oom-engine-dead", "gpu_oom/vllm-0.11-moe-create-weights-tp4", "gpu_oom/vllm-0.12-mm-encoder-docker-json",
+			"none/trl-grpo-completions-about-oom",
+		},
+	},
+	{
+		"the same",
+		[]string{"160 columns, between words"},
+		[]string{"gpu_driver_oom/cudf-rmm-bad-alloc-is-gpu", "host_oom/verl-0.7-multimodal-object-store-full"},
+	},
+	{
+		"the same",
+		[]string{"a mail that was quoted twice"},
+		[]string{"gpu_oom/verl-fsdp2-load-full-state-dict", "gpu_oom/verl-sglang-prefill-logprobs-docker-json", "host_oom/polars-rust-allocation-abort", "oom_kill/lsf-term-memlimit-tokenise"},
+	},
+	{
+		"the same",
+		[]string{"a flowed mail"},
+		[]string{"gpu_oom/torch-torchtitan-oom-only-in-error-block"},
 	},
 	{
 		"the cut is inside of a report or of what quotes it, or what the log tells of a launcher or an engine's start is in the first file only",

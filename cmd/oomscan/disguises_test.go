@@ -126,6 +126,10 @@ var disguises = []disguise{
 	// Widths.
 	{name: "80 columns", wrap: pieces(80, func(piece string, _ bool) string { return piece })},
 	{name: "120 columns", wrap: pieces(120, func(piece string, _ bool) string { return piece })},
+	{name: "100 columns, between words", wrap: lines(func(_ int, line string) string { return strings.Join(atBlanks(line, 100), "\n") })},
+	{name: "160 columns, between words", wrap: lines(func(_ int, line string) string { return strings.Join(atBlanks(line, 160), "\n") })},
+	{name: "237 columns", wrap: pieces(237, func(piece string, _ bool) string { return piece })},
+	{name: "a mail that was quoted twice", wrap: lines(func(_ int, line string) string { return "> > " + strings.Join(atBlanks(line, 74), "\n> > ") })},
 	{name: "200 columns", wrap: pieces(200, func(piece string, _ bool) string { return piece })},
 	{name: "box", wrap: func(log []byte) []byte {
 		b := lines(func(_ int, line string) string {

@@ -15,11 +15,11 @@ import (
 // layers is the house, from the ground up: a package may import, of ours, only those of lower layers.
 var layers = [][]string{
 	{"parser/ascii", "parser/lazyre", "parser/literal"},
-	{"parser/envelope", "parser/secret", "parser/secret/secrettest", "parser/source", "parser/traceback"},
+	{"parser/envelope", "parser/secret", "parser/secret/secrettest", "parser/traceback"},
 	{"parser/settings", "parser"},
 	{"parser/pattern", "parser/sample", "parser/obs"},
 	{"parser/messages"},
-	{"parser/prefilter"},
+	{"parser/prefilter", "parser/source"},
 	{"parser/stream"},
 	{"classifier/phase"},
 	{"classifier"},

@@ -263,11 +263,11 @@ func torchNeighbourPatterns() []pattern.Pattern {
 			Expr: `^(?!.{0,400}ut of memory)(?=.{0,300}` + torchSize + `(?:[;.)]| (?:total capac|already alloc|is |free|reserved|memory in|\(GPU)))` +
 				`(?:(?=(?:(?:Tried )?(?:to )?allocate )?(?<requested_sz>` + torchSize + `)(?:\. GPU (?:\d|[\x00-\x1f]? has )| \(GPU \d))|)` +
 				`(?:(?=.{0,300}?\bGPU (?<device>\d{1,4})(?:;| has a total))|)` +
-				`(?:(?=.{0,300}?(?:total capac(?:i?ty) of (?<total_sz>` + torchSize + `)|(?<total_sz>` + torchSize + `) (?:total capac|of which\b)))|)` +
-				`(?:(?=.{0,300}?(?<free_sz>` + torchSize + `) (?:is )?free\b)|)` +
+				`(?:(?=.{0,300}?(?:total capac(?:i?ty) of (?<total_sz>` + torchSize + `)|(?<![\d.])(?<total_sz>` + torchSize + `) (?:total capac|of which\b)))|)` +
+				`(?:(?=.{0,300}?(?<![\d.])(?<free_sz>` + torchSize + `) (?:is )?free\b)|)` +
 				`(?:(?=.{0,300}?this process has (?<process_sz>` + torchSize + `) memory in use)|)` +
-				`(?:(?=.{0,300}?(?<allocated_sz>` + torchSize + `) (?:already allocated|is allocated by))|)` +
-				`(?:(?=.{0,300}?(?<reserved_unallocated_sz>` + torchSize + `) is reserved by PyTorch but)|)`,
+				`(?:(?=.{0,300}?(?<![\d.])(?<allocated_sz>` + torchSize + `) (?:already allocated|is allocated by))|)` +
+				`(?:(?=.{0,300}?(?<![\d.])(?<reserved_unallocated_sz>` + torchSize + `) is reserved by PyTorch but)|)`,
 			Kind: parser.GPUOOM, Role: parser.Detail,
 			Source: "PyTorch's allocator messages, c10/cuda/CUDACachingAllocator.cpp, as rich prints an exception on 80 columns",
 			Match: []pattern.Sample{

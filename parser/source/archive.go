@@ -61,7 +61,7 @@ func (w *walk) tarMembers(at place, below *counter) bool {
 			from := below.n
 			src = &layer{walk: w, format: "tar", src: tr, below: below, taken: func() int64 { return below.n - from }}
 		}
-		w.stream(place{w.member(at.name, h.Name), at.depth, true}, bufio.NewReaderSize(src, sniffLen))
+		w.stream(place{w.member(at.name, h.Name), at.depth, true}, bufio.NewReaderSize(src, wrapLen))
 		if w.stop {
 			return false
 		}
@@ -199,7 +199,7 @@ func (w *walk) zipMember(at place, f *zip.File, spent int64) int64 {
 	defer r.Close()
 	taken := func() int64 { return int64(f.CompressedSize64) }
 	l := &layer{walk: w, format: "zip", src: r, taken: taken, spent: spent}
-	w.stream(at, bufio.NewReaderSize(checked{l, w.unpacker.Check}, sniffLen))
+	w.stream(at, bufio.NewReaderSize(checked{l, w.unpacker.Check}, wrapLen))
 	if l.out/w.unpacker.Limits.Ratio > taken() {
 		return l.out
 	}

@@ -14,12 +14,13 @@ type Decoder interface {
 }
 
 // NewDecoder returns a decoder for a log that begins with head, or nil if the log needs none. The first 8 KiB are
-// enough.
+// enough, and 64 KiB where long lines may have been broken.
 func NewDecoder(head []byte) Decoder {
+	long := head[:min(len(head), wrapLen)]
 	head = head[:min(len(head), sniffLen)]
-	d, text := newDecoder(head), head
+	d, text := newDecoder(head, long), head
 	if d != nil {
-		text = newDecoder(head).Append(nil, head)
+		text = newDecoder(head, long).Append(nil, head)
 	}
 	switch {
 	case !isNewestFirst(text):
@@ -30,7 +31,7 @@ func NewDecoder(head []byte) Decoder {
 	return &chain{first: d, then: new(reverser)}
 }
 
-func newDecoder(head []byte) Decoder {
+func newDecoder(head, long []byte) Decoder {
 	switch {
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")), bytes.HasPrefix(head, []byte("\x00\x00\xfe\xff")):
 		if wideText(head) {
@@ -64,7 +65,7 @@ func newDecoder(head []byte) Decoder {
 	if columns, between := csvColumns(head); columns != nil {
 		return &csvDecoder{columns: columns, between: between}
 	}
-	rows, w := rowDecoder(head), detectWrapping(head)
+	rows, w := rowDecoder(head), detectWrapping(long)
 	switch {
 	case rows == nil && w.width == 0:
 		return nil

@@ -301,6 +301,35 @@ func TestRowsOfAFewLinesAreJoined(t *testing.T) {
 	}
 }
 
+// TestAMessageShowsWhereItsLineWasBroken: a log of short lines and one that oomscan knows, at widths that no program has.
+func TestAMessageShowsWhereItsLineWasBroken(t *testing.T) {
+	t.Parallel()
+	const message = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.91 GiB. GPU 0 has a total capacity of 47.40 GiB of which 3.14 GiB is free. " +
+		"Including non-PyTorch memory, this process has 44.25 GiB memory in use. Of the allocated memory 39.92 GiB is allocated by PyTorch, and 3.81 GiB is reserved by PyTorch but unallocated."
+	folded := func(line string, width int) (rows []string) { // as fold -s does
+		for len(line) > width {
+			n := strings.LastIndex(line[:width], " ") + 1
+			rows, line = append(rows, line[:n]), line[n:]
+		}
+		return append(rows, line)
+	}
+	for name, breaks := range map[string]func(string, int) []string{"anywhere": cutAt, "between words": betweenWords, "between words, with blanks": folded} {
+		for width := 65; width <= len(message); width++ {
+			for _, left := range []string{"", "> ", "> > "} {
+				if name != "between words" && left != "" {
+					continue // mail programs break between words
+				}
+				rows := breaks(message, width)
+				kept := left + "step 1 of 20\n" + left + strings.Join(rows, "\n"+left) + "\n" + left + "done\n"
+				got := strings.Join(joined(kept), "\n")
+				if len(rows) > 2 {
+					assert.Contains(t, got, message, "%s, %d columns, %q", name, width, left)
+				}
+			}
+		}
+	}
+}
+
 // TestLinesOfOneFormAreJoined: all of them break at the same few places.
 func TestLinesOfOneFormAreJoined(t *testing.T) {
 	t.Parallel()

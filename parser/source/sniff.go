@@ -17,8 +17,11 @@ import (
 	"golang.org/x/text/encoding/unicode/utf32"
 )
 
-// sniffLen is how many bytes of a file decide what it is.
-const sniffLen = 8 << 10
+// sniffLen is how many bytes of a file decide what it is, and wrapLen how many of a text whether its lines were broken: long lines come late.
+const (
+	sniffLen = 8 << 10
+	wrapLen  = 64 << 10
+)
 
 type kind uint8
 
@@ -39,7 +42,7 @@ type content struct {
 
 // IsLog reports whether a file that begins with head can be read as a log without decoding: it is neither packed nor
 // binary nor UTF-16 or UTF-32, and not one of oomscan's own reports. The first 8 KiB are enough.
-func IsLog(head []byte) bool { return sniff(head[:min(len(head), sniffLen)]).kind == text }
+func IsLog(head []byte) bool { return sniff(head).kind == text }
 
 // sniffFile detects what a regular file contains. An empty file is text and is not opened: files in /proc look empty,
 // and reading some of them blocks. It returns [ErrKind] if the file is not regular any more.
@@ -77,13 +80,13 @@ const maxHole = 64 << 20
 
 // sniffOpen detects what size bytes of a file contain, from an offset on.
 func sniffOpen(f *os.File, from, size int64) (content, error) {
-	b := make([]byte, sniffLen)
+	b := make([]byte, wrapLen)
 	n, err := readAt(f, b, from)
 	if err != nil {
 		return content{}, err
 	}
 	switch {
-	case n < sniffLen || !allZero(b):
+	case n < sniffLen || !allZero(b[:sniffLen]):
 	case size > maxHole: // look behind the hole, or at its end instead
 		if _, err = f.Seek(from, io.SeekStart); err != nil {
 			return content{}, err
@@ -93,7 +96,7 @@ func sniffOpen(f *os.File, from, size int64) (content, error) {
 			_, failed := f.Seek(from, io.SeekStart)
 			return what, cmp.Or(err, failed)
 		}
-		if n, err = readAt(f, b, from+size-sniffLen); err != nil {
+		if n, err = readAt(f, b[:sniffLen], from+size-sniffLen); err != nil {
 			return content{}, err
 		}
 		if b = bytes.TrimLeft(b[:n], "\x00"); len(b) == 0 {
@@ -120,7 +123,8 @@ func allZero(b []byte) bool { return len(bytes.TrimLeft(b, "\x00")) == 0 }
 
 // sniff detects what a file that begins with b is. When in doubt it is a log: logs contain NUL bytes, terminal
 // escapes, broken UTF-8 and other encodings, and reading a binary file costs only time.
-func sniff(b []byte) content {
+func sniff(head []byte) content {
+	b := head[:min(len(head), sniffLen)]
 	for _, m := range magics {
 		if len(b) >= m.at && bytes.HasPrefix(b[m.at:], []byte(m.bytes)) {
 			if m.kind == wide && !wideText(b) {
@@ -141,7 +145,7 @@ func sniff(b []byte) content {
 	if isReport(b) {
 		return content{kind: ownReport}
 	}
-	if k := classify(b); k != text && unmarked(b) == nil || k == text && NewDecoder(b) == nil {
+	if k := classify(b); k != text && unmarked(b) == nil || k == text && NewDecoder(head) == nil {
 		return content{kind: k}
 	}
 	return content{kind: wide}

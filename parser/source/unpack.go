@@ -145,7 +145,7 @@ func (w *walk) begin() {
 	if in.Path == "" {
 		f, ok := w.unpacker.Stdin.(*os.File)
 		if !ok {
-			w.stream(place{name: in.Name}, bufio.NewReaderSize(checked{w.unpacker.Stdin, w.unpacker.Check}, sniffLen))
+			w.stream(place{name: in.Name}, bufio.NewReaderSize(checked{w.unpacker.Stdin, w.unpacker.Check}, wrapLen))
 			return
 		}
 		w.open(f)
@@ -197,7 +197,7 @@ func (w *walk) open(f *os.File) {
 			return
 		}
 		Widen(f)
-		w.stream(at, bufio.NewReaderSize(checked{f, w.unpacker.Check}, sniffLen))
+		w.stream(at, bufio.NewReaderSize(checked{f, w.unpacker.Check}, wrapLen))
 		return
 	}
 	from, err := f.Seek(0, io.SeekCurrent)
@@ -220,7 +220,7 @@ func (w *walk) open(f *os.File) {
 	case what.format == "zip" && what.kind == compressed:
 		w.zip(at, section, size)
 	default:
-		w.stream(at, bufio.NewReaderSize(checked{section, w.unpacker.Check}, 64<<10))
+		w.stream(at, bufio.NewReaderSize(checked{section, w.unpacker.Check}, wrapLen))
 	}
 }
 
@@ -242,14 +242,14 @@ func (w *walk) enter(at *place) bool {
 
 // stream detects what a stream contains and reads it.
 func (w *walk) stream(at place, r *bufio.Reader) {
-	head, err := r.Peek(sniffLen)
+	head, err := r.Peek(wrapLen)
 	if len(head) == 0 && err != nil && err != io.EOF {
 		w.problem(at.name, err, "")
 		return
 	}
 	what := sniff(head)
 	var src io.Reader = r
-	if len(head) == sniffLen && allZero(head) {
+	if len(head) >= sniffLen && allZero(head[:sniffLen]) {
 		// A log that was truncated while its writer kept its offset begins with a hole.
 		var hole int64
 		hole, what, err = skipHole(r)
@@ -320,7 +320,7 @@ func (w *walk) compressed(at place, r *bufio.Reader, format string) {
 		defer c.Close()
 	}
 	l.src = src
-	inner := bufio.NewReaderSize(l, 32<<10)
+	inner := bufio.NewReaderSize(l, wrapLen)
 	if head, _ := inner.Peek(sniffLen); sniff(head).format == "tar" {
 		w.tar(at, inner) // an archive and its compression are one level
 		return

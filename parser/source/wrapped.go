@@ -55,7 +55,7 @@ func (d *unwrapper) take(dst []byte) []byte {
 		fallthrough
 	case alike:
 		dst = d.end(dst)
-	case !d.breaksWord(d.last):
+	case !d.breaksWord(d.last) && !bytes.HasSuffix(d.last, []byte{' '}):
 		d.line = append(d.line, ' ')
 	}
 	d.line, d.last, d.hasLine = append(d.line, row...), append(d.last[:0], row...), inside

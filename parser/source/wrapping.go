@@ -23,12 +23,12 @@ type wrapping struct {
 const (
 	minWidth       = 60
 	maxWidth       = 240
-	maxFlowedWidth = 132 // where rows end between words
+	maxFlowedWidth = 132 // where rows end between words, and no message shows it
 	minBox         = 36  // of the text in a box
 )
 
 // quoteMarks are what may surround the rows of a quoted log.
-var quoteMarks = []wrapping{{left: "> "}, {left: "│ ", right: "│"}, {left: "┃ ", right: "┃"}, {}}
+var quoteMarks = []wrapping{{left: "> > "}, {left: ">> "}, {left: "> "}, {left: "│ ", right: "│"}, {left: "┃ ", right: "┃"}, {}}
 
 // detectWrapping recognizes a log whose lines were broken at a width, as terminals, boxes and mail programs do: no
 // row is longer, and words continue on the next row.
@@ -40,17 +40,17 @@ func detectWrapping(head []byte) wrapping {
 		if w.left != "" && !bytes.Contains(head, []byte(w.left)) {
 			continue
 		}
-		rows, box := w.rows(head[:bytes.LastIndexByte(head, '\n')+1])
+		rows, box := w.rows(wholeRows(head))
 		switch {
 		case rows == nil:
 			continue
-		case areFlowed(rows):
+		case areFlowed(w.firstRows(head)):
 			w.flowed, w.width = true, maxFlowed
 			return w
 		case w.right == "":
 		case box >= minBox && box <= maxWidth:
 			w.width = box
-			w.atSpaces = !w.breaksWords(rows) && !w.splitsWords(rows)
+			w.atSpaces = !w.breaksWords(rows)
 			return w
 		}
 		for _, row := range rows {
@@ -66,18 +66,31 @@ func detectWrapping(head []byte) wrapping {
 				w.width = max(w.width, utf8.RuneCount(row))
 			}
 		}
+		longest := w.width
 		w.width += w.width % 2 // the longest row may be shorter than what mail programs break at: 72, 76, 78
-		if w.width >= minWidth && w.width <= maxFlowedWidth && w.flows(rows) {
+		if known := knownWidth(rows); known >= longest {
+			w.width = min(w.width, known)
+		}
+		if w.width >= minWidth && w.width <= maxWidth && w.flows(rows) {
 			return w
 		}
 	}
 	return wrapping{}
 }
 
+// wholeRows is a text without the row that it ends within.
+func wholeRows(text []byte) []byte { return text[:bytes.LastIndexByte(text, '\n')+1] }
+
+// firstRows are those of the first [sniffLen] bytes: a flowed mail begins with words of its own, and its rows are short.
+func (w wrapping) firstRows(head []byte) [][]byte {
+	rows, _ := w.rows(wholeRows(head[:min(len(head), sniffLen)]))
+	return rows
+}
+
 // screenWidth is the width of the rows of a screen that were saved with the blanks behind their text (screen's hardcopy, xterm), 0 if they
 // are something else: rows differ in length, or hardly any ends with blanks.
 func screenWidth(head []byte) (width int) {
-	rows := bytes.Split(head[:bytes.LastIndexByte(head, '\n')+1], []byte{'\n'})
+	rows := bytes.Split(wholeRows(head), []byte{'\n'})
 	padded := 0
 	for _, row := range rows[:len(rows)-1] {
 		row = bytes.TrimSuffix(row, []byte{'\r'})
@@ -106,12 +119,16 @@ const (
 func areFlowed(rows [][]byte) bool {
 	others, tight, sure, lengths, widest := 0, 0, false, map[int]int{}, 0
 	for _, row := range rows {
-		widest = max(widest, utf8.RuneCount(row))
+		if widest = max(widest, utf8.RuneCount(row)); widest > maxWidth && bytes.IndexByte(bytes.TrimSpace(row), ' ') > 0 {
+			return false
+		}
 	}
 	for i, row := range rows[:max(0, len(rows)-1)] {
 		n, next := len(row), rows[i+1]
 		switch {
 		case n < minWidth/2 || lineStart().Match(next):
+		case row[n-1] != ' ' && n == widest:
+			tight++ // broken at a width
 		case row[n-1] != ' ':
 			if flows(slices.Concat(row, []byte{' '}), next) && !bytes.HasPrefix(next, row[:4]) {
 				tight++ // broken without a blank, if it is broken
@@ -187,6 +204,9 @@ const minBroken = 2
 // manyBroken is the same where they may all be at one place.
 const manyBroken = 8
 
+// trimmedBlanks is how many blanks may be missing at the end of a row that was broken anywhere.
+const trimmedBlanks = 2
+
 // terminals are the widths that terminals usually have.
 var terminals = []int{80, 100, 120, 132, 160, 200}
 
@@ -197,6 +217,7 @@ const minFlowed = 4
 // of the width. A next row that begins like the one before is a line of its own: programs print many lines of one length.
 func (w wrapping) breaksWords(rows [][]byte) bool {
 	full, flowed, broken, enclosed, words, blanks := 0, 0, 0, 0, 0, 0
+	within, between, atBlank := 0, 0, 0 // messages that go on within a word, between two, or one of both
 	ends, starts := forms{}, forms{}
 	for i, row := range rows[:max(0, len(rows)-1)] {
 		next := rows[i+1]
@@ -205,6 +226,15 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 		}
 		switch {
 		case utf8.RuneCount(row) == w.width:
+			switch {
+			case row[len(row)-1] != ' ' && inMessage(row, next, " "):
+				between++
+			case !inMessage(row, next, ""):
+			case row[len(row)-1] == ' ' || next[0] == ' ':
+				atBlank++
+			default:
+				within++
+			}
 			full++
 			switch last, first := row[len(row)-1], next[0]; {
 			case bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') < 0: // a mail program leaves a word that is too long
@@ -225,11 +255,19 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 			if encloses(row, next) {
 				enclosed++
 			}
+		case (utf8.RuneCount(row) < w.width-trimmedBlanks || row[len(row)-1] == ' ') && inMessage(row, next, " "):
+			between++
 		case wrapping{width: w.width, atSpaces: true}.continues(row, next):
 			flowed++
 		}
 	}
 	switch {
+	case within != between:
+		return within > between
+	case atBlank > 0:
+		return true
+	case w.right != "" && w.splitsWords(rows):
+		return true
 	case w.right != "" && (words == 0 || len(ends) < minBroken):
 		return false // most boxes break rows between words
 	case words > 0 && words+blanks == full && slices.Contains(terminals, w.width):
@@ -320,6 +358,12 @@ func isTableRow(row []byte) bool {
 	return bytes.ContainsRune([]byte("|+"), rune(row[0])) && bytes.ContainsRune([]byte("|+"), rune(row[len(row)-1]))
 }
 
+// isBoxRow reports whether a row stands between the edges of a box.
+func isBoxRow(row []byte) bool {
+	edge := []byte("│")
+	return bytes.HasPrefix(row, edge) && bytes.HasSuffix(row, edge) && len(row) > len(edge)
+}
+
 // flows reports whether rows end where the next word would not have fit.
 func (w wrapping) flows(rows [][]byte) bool {
 	full, unfinished := 0, 0
@@ -329,10 +373,10 @@ func (w wrapping) flows(rows [][]byte) bool {
 		if !w.continues(row, next) {
 			continue
 		}
-		if isSurelyBroken(row, next) {
+		if isSurelyBroken(row, next) || inMessage(row, next, " ") {
 			return true
 		}
-		if len(row) < w.width/2 || bytes.HasPrefix(next, row[:4]) || isTableRow(row) || !hasWords(row) {
+		if w.width > maxFlowedWidth || len(row) < w.width/2 || bytes.HasPrefix(next, row[:4]) || isTableRow(row) || !hasWords(row) {
 			continue
 		}
 		full++
@@ -346,7 +390,7 @@ func (w wrapping) flows(rows [][]byte) bool {
 			lowercase[start] = true
 		}
 	}
-	if forms := min(len(ends), len(starts)); w.left == "> " && (forms > minBroken && full*2 >= len(rows) || forms >= manyBroken && full*4 >= len(rows)) {
+	if forms := min(len(ends), len(starts)); strings.HasPrefix(w.left, ">") && (forms > minBroken && full*2 >= len(rows) || forms >= manyBroken && full*4 >= len(rows)) {
 		return true // mail programs break what they quote, be it lines of one form, or a few of a log that begins with short ones
 	}
 	return len(ends) >= minBroken && (len(lowercase) >= minFlowed && (full*10 >= len(rows) || unfinished > 0) ||
@@ -361,6 +405,8 @@ func (w wrapping) continues(row, next []byte) bool {
 	n, label := utf8.RuneCount(row), w.atSpaces && isLabel().Match(row)
 	switch {
 	case len(bytes.TrimSpace(next)) == 0, isOver().Match(row), isRuler(row, next), next[0] == '{' && bytes.HasSuffix(row, []byte{'}'}):
+		return false
+	case w.right == "" && isBoxRow(row) && isBoxRow(next):
 		return false
 	case label && (next[0] == '(' || next[0] == 0x1b):
 		return false // that of another process

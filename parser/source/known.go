@@ -1,0 +1,73 @@
+package source
+
+import (
+	"bytes"
+	"slices"
+	"sync"
+	"unicode/utf8"
+
+	"oomscan/parser/ascii"
+	"oomscan/parser/lazyre"
+	"oomscan/parser/messages"
+)
+
+// known holds the messages that oomscan knows, each as a program prints it, with 0 for each figure.
+var known = sync.OnceValue(func() []byte {
+	var text []byte
+	for _, p := range messages.All() {
+		if p.Veto {
+			continue
+		}
+		for _, s := range p.Match {
+			text = append(append(text, "\n "...), s.Line...)
+		}
+	}
+	return withoutFigures(text)
+})
+
+// How much of a message must stand around a break to recognize it, and how much is looked at.
+const (
+	leastKnown  = 14
+	knownBefore = 24
+	knownBehind = 20
+)
+
+// inMessage reports whether a message that oomscan knows goes on from one row to the next, with only a blank between, or nothing. At the
+// end of a sentence, without a blank behind it, a program may have begun a line.
+func inMessage(row, next []byte, between string) bool {
+	if len(row) == 0 || len(next) == 0 || bytes.IndexByte([]byte(".:;"), row[len(row)-1]) >= 0 && !ascii.IsDigit(next[0]) && next[0] != ' ' {
+		return false
+	}
+	if between != "" {
+		row = bytes.TrimSuffix(row, []byte(between))
+	}
+	if n := len(row) - knownBefore; n > 0 {
+		row = bytes.TrimLeft(row[n+max(0, bytes.IndexByte(row[n:], ' ')):], " KMGTiB") // whole words, and no unit without its figure
+	}
+	if len(next) > knownBehind {
+		next = next[:max(1, bytes.LastIndexByte(next[:knownBehind], ' '))]
+	}
+	if len(row) < leastKnown/2 {
+		return false
+	}
+	text := withoutFigures(slices.Concat(row, []byte(between), next))
+	return len(text) >= leastKnown && bytes.Contains(known(), text)
+}
+
+// knownWidth is the widest that rows may be whose messages show that the next word did not fit.
+func knownWidth(rows [][]byte) int {
+	width := maxWidth
+	for i, row := range rows[:max(0, len(rows)-1)] {
+		if next := rows[i+1]; inMessage(row, next, " ") {
+			word, _, _ := bytes.Cut(next, []byte{' '})
+			width = min(width, utf8.RuneCount(row)+utf8.RuneCount(word))
+		}
+	}
+	return width
+}
+
+// figure matches a number, with the unit behind it.
+var figure = lazyre.New(`[0-9]+(?:\.[0-9]*)?(?: ?[KMGT]i?B\b)?`)
+
+// withoutFigures returns a text with 0 for each figure, whose digits and unit may have been broken anywhere.
+func withoutFigures(text []byte) []byte { return figure().ReplaceAllLiteral(text, []byte{'0'}) }
