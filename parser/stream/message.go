@@ -50,6 +50,7 @@ type messageReader struct {
 	source   string
 	table    *Table
 	emit     func(parser.Observation)
+	await    func(from int, body []byte) // nil where nothing waits
 	writers  map[string]*writer
 	open     map[*writer]struct{} // writers with an open report
 	physical envelope.Line        // that is read

@@ -66,6 +66,7 @@ func NewReader(name string, emit func(parser.Observation), options ...Option) *R
 	t := r.table
 	r.cutter = cutter{table: t, maxLine: r.maxLine}
 	r.messages = newMessageReader(name, t, r.maxLine, r.observe)
+	r.messages.await = r.await
 	r.replays = newReplayReader(name, t, r.maxLine, r.messages.lead, r.emit)
 	return r
 }
@@ -188,7 +189,7 @@ func (r *Reader) readAgain(to int) {
 		return
 	}
 	m := newMessageReader(r.messages.source, r.table, r.maxLine, r.observe)
-	m.lead = r.messages.lead
+	m.await, m.lead = r.await, r.messages.lead
 	r.messages, r.replays = m, newReplayReader(m.source, r.table, r.maxLine, m.lead, r.emit)
 	r.deferred, r.samples, r.printed = newDeferred(), sampleReach{}, printed{}
 	r.hits, r.next = r.table.hits(r.buf, 0, to, r.hits[:0]), 0

@@ -116,8 +116,8 @@ func TestAFailureInASampleIsText(t *testing.T) {
 		"Harmony":                      "<|start|>functions.exec<|channel|>commentary<|message|>@<|end|>\n",
 		"DeepSeek":                     "<｜tool▁output▁begin｜>\n@<｜tool▁output▁end｜>\n",
 		"a quotation within a sample":  "[prompt] What is \"this\"\n@[response] full\n[score] 1.0\n",
-		"cut, and the run goes on":     "<|im_start|>user\nWhat is this?\n@{'loss': 1.17, 'grad_norm': 0.9, 'epoch': 0.03}\n",
-		"cut, and a bar goes on":       "[prompt] What is this?\n@ 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n",
+		"cut, and the run goes on":     "<|im_start|>user\nWhat is this?\n@{'loss': 1.17, 'grad_norm': 0.9, 'epoch': 0.03}\n{'loss': 1.16, 'grad_norm': 0.9, 'epoch': 0.04}\n{'loss': 1.15, 'grad_norm': 0.9, 'epoch': 0.05}\n",
+		"cut, and a bar goes on":       "[prompt] What is this?\n@ 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n 13%|█▎        | 13/100 [00:11<01:09,  1.25it/s]\n 14%|█▍        | 14/100 [00:12<01:08,  1.25it/s]\n",
 		"cut, and it is a single line": "[prompt] What is this?\nRuntimeError: CUDA error: out of memory\n",
 	} {
 		log = filler + strings.ReplaceAll(log, "@", oomReport)
@@ -138,6 +138,26 @@ func TestASampleMayEndLongBehindAFailure(t *testing.T) {
 		at, quoted := eventLines(t, strings.ReplaceAll(log, "\n", end)+"\n", false)
 		assert.Empty(t, at, name)
 		assert.Positive(t, quoted, name)
+	}
+}
+
+// TestABarThatIsPrintedOnceMoreIsNoProgress: a dying process leaves its bar as it stood, and may flush what it printed before.
+func TestABarThatIsPrintedOnceMoreIsNoProgress(t *testing.T) {
+	t.Parallel()
+	const bar = "  2%|▎         | 50/1910 [07:36<4:43:11,  9.13s/it]\n"
+	for name, c := range map[string]struct {
+		behind string
+		quoted bool
+	}{
+		"once":           {bar, false},
+		"again":          {bar + bar + bar, false},
+		"with its loss":  {"{'loss': 1.17, 'grad_norm': 0.9, 'epoch': 0.03}\n" + bar, false},
+		"and it goes on": {bar + strings.ReplaceAll(bar, "50/", "51/") + strings.ReplaceAll(bar, "50/", "52/"), true},
+	} {
+		for _, head := range []bool{true, false} {
+			at, _ := eventLines(t, filler+bar+"[prompt] user\nhi\n"+oomReport+c.behind, head)
+			assert.Equal(t, c.quoted, len(at) == 0, "%s (head: %v)", name, head)
+		}
 	}
 }
 

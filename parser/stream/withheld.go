@@ -55,7 +55,11 @@ func (r *messageReader) settle(w *writer, place sample.Place, was sample.Tracker
 	if place == sample.Inside || len(w.withheld) == 0 {
 		return
 	}
-	if place == sample.Again || place == sample.Outside && (turn || !counts(body)) {
+	if place == sample.Outside && !turn && counts(body) {
+		r.wait(w, was.Line(), body)
+		return
+	}
+	if place != sample.Marked {
 		for i := range w.withheld {
 			if e := &w.withheld[i]; turn && !w.died && e.Trace != nil && e.Trace.Line <= was.Line()+1 && place == sample.Outside && counts(body) {
 				continue
@@ -67,6 +71,27 @@ func (r *messageReader) settle(w *writer, place sample.Place, was sample.Tracker
 		}
 	}
 	w.withheld, w.died = nil, false
+}
+
+// wait lets what a writer withheld wait for the steps behind a sample. A dying process prints its bar once more, and a run that goes on counts.
+func (r *messageReader) wait(w *writer, from int, body []byte) {
+	for i := range w.withheld {
+		if e := &w.withheld[i]; isWhole(e) && r.await != nil {
+			r.await(from, body)
+			r.emit(*e)
+			r.quoted--
+		}
+	}
+	w.withheld, w.died = nil, false
+}
+
+// await lets the events of the lines from one on wait for a run that counts on from what a message counts.
+func (r *Reader) await(from int, body []byte) {
+	if r.fence.until > 0 {
+		return
+	}
+	r.fence = fence{bare: true, from: from, to: r.line, until: r.line + watchLines}
+	r.fence.count(body)
 }
 
 // sampleReach is how far samples may reach whose marks stand in lines that are not read now. The zero value is outside of any.
