@@ -61,6 +61,19 @@ var disguises = []disguise{
 	{name: "logger", wrap: records(`{"asctime":"%t","levelname":"INFO","message":%s}`)},
 	{name: "pretty records in a list", wrap: list("[\n", "  {\n    \"insertId\": \"1a2b\",\n    \"severity\": \"ERROR\",\n    \"textPayload\": %s,\n    \"timestamp\": \"%t\"\n  }", ",\n", "\n]\n")},
 	{name: "list of records", wrap: list("[", `{"timestamp":%m,"message":%s}`, ",\n", "]\n")},
+	{name: "Fluent Bit's files", wrap: records(`kube.var.log.t0: [%e, {"time":"%t","stream":"stderr","log":%s}]`)},
+	{name: "Fluent Bit's output", wrap: lines(func(i int, line string) string {
+		return record(fmt.Sprintf(`[%d] kube.var.log: [[%%e, {}], {"log"=>%%s, "stream"=>"stderr"}]`, i%99), i, line)
+	})},
+	{name: "the text alone", wrap: records(`{"log": %s}`)},
+	{name: "the content alone", wrap: records(`{"content": %s}`)},
+	{name: "CLS", wrap: records(`{"__TIMESTAMP__":%m,"__SOURCE__":"10.0.0.1","__CONTENT__":%s}`)},
+	{name: "Docker's Splunk driver", wrap: records(`{"time":%e,"host":"n3","event":{"line":%s,"source":"stderr","tag":"abc"}}`)},
+	{name: "Sumo Logic", wrap: records(`{"map":{"_raw":%s,"_messagetime":"%m","_source":"x"}}`)},
+	{name: "Coralogix", wrap: records(`{"timestamp":%m,"severity":"Error","text":%s,"applicationName":"a","subsystemName":"b"}`)},
+	{name: "Airflow 1.10", wrap: lines(func(i int, line string) string {
+		return record(`[%t] {bash_operator.py:126} INFO - b'`, i, "") + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(line) + "'"
+	})},
 	{name: "one JSON string", wrap: func(log []byte) []byte { return []byte(quoted(string(log)) + "\n") }},
 	{name: "one JSON record", wrap: func(log []byte) []byte {
 		return []byte(`{"job":"train-7","status":"FAILED","logs":` + quoted(string(log)) + "}\n")

@@ -21,7 +21,7 @@ func TestProseStays(t *testing.T) {
 		"[prepare] loading 1024 parquet shards", "[kubeflow] launcher: x", "[0.5, 0.25]", "[1, 2]",
 		"(size 4096)", "(auto detect)", "(most recent call last):", "(see pid=12, why)", "(x(pid=1) y",
 		"+ python3 -m verl.trainer.main_ppo", "311860\t45.2\tray::WorkerDict", "> File \"x\"", ">>> x", "[30m left]", "took [5m",
-		`{"log": 1}`, `{"log":"x"}`, `{"message":"x","a":1}`, `{"log":"x","stream":"stderr"`, `{'loss': 2.0}`,
+		`{"log": 1}`, `{"log":"x\ny"}`, `{"message":"x","a":1}`, `{"log":"x","stream":"stderr"`, `{'loss': 2.0}`,
 		"2025-13-01 10:00:00 x", "2025-02-30 10:00:00 x", "10:00:00 x", "10-11 x", "12 passed", "W1011x", "E", "[E", "[E]", "INFO", "INFO:",
 		"Jun  1 10:00:00 2025", "Jun  1 is late", "Sun 2025", "kern", "kern :", "3:", "P0", `{"role":"user","content":"x","time":"2025-06-01T10:00:00Z"}`, `{"source":"web","content":"x"}`, "level=3 of 4", "[pod/", "[default",
 		"│ 3 │", "CPU: 37 PID: 104861 Comm: python", "[ 104861]  2001 104861", "step 12: x", "0:12:13", "worker-0 failed", "loss | 2.3", "[Gloo] Rank 1 is connected",

@@ -16,7 +16,7 @@ const maxRecord = 256 << 10
 
 // messageKeys are where records keep the text of the log, the most particular first. Only some company makes the others a log's.
 var messageKeys = [...]string{
-	"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue", "short_message", "LogMessage", "LogEntry", "event", "@m", "@message", "Body", "Content", "_line", "@rawstring", "__content__", "Log",
+	"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue", "short_message", "LogMessage", "LogEntry", "event", "@m", "@message", "Body", "Content", "_line", "@rawstring", "__content__", "__CONTENT__", "Log",
 }
 
 // plainKeys are where records of other collectors keep it. They are words of data sets and tools as well: only a record that has nothing
@@ -26,7 +26,7 @@ var plainKeys = [...]string{"body", "text", "output", "Output", "data", "payload
 // origins are keys that tell where a line of a log comes from, or its level.
 var origins = map[string]bool{
 	"stream": true, "stream_name": true, "host": true, "hostname": true, "node": true, "pod": true, "pod_name": true, "podName": true, "container": true, "container_name": true,
-	"containerName": true, "namespace": true, "service": true, "level": true, "severity": true, "severity_text": true, "severityText": true, "labels": true,
+	"containerName": true, "namespace": true, "service": true, "level": true, "severity": true, "severity_text": true, "severityText": true, "labels": true, "applicationName": true, "subsystemName": true,
 	"kubernetes": true, "resource": true, "Action": true,
 }
 
@@ -37,7 +37,7 @@ var besides = map[string]bool{
 }
 
 // wrappers are the objects in which records of collectors keep their text, and some of them more.
-var wrappers = [...]string{"jsonPayload", "attributes", "body", "result", "_source", "fields", "content", "contents", "resource", "labels", "kubernetes", "record", "time"}
+var wrappers = [...]string{"jsonPayload", "attributes", "body", "result", "_source", "fields", "content", "contents", "resource", "labels", "kubernetes", "record", "time", "event", "map"}
 
 // dockerPart is how long the text is at which Docker splits a record (daemon/logger/copier.go).
 const dockerPart = 16 << 10
@@ -59,7 +59,7 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 	if name := fields["stream_name"]; !streamed && (string(name) == `"stdout"` || string(name) == `"stderr"`) {
 		stream, streamed = name, true // Kaggle's log of a notebook
 	}
-	tagged := fields["logtag"] != nil || fields["partial_id"] != nil || ofContainer().Match(text)
+	tagged := isAlone(fields, text) || fields["elapsed"] != nil && fields["text"] != nil || fields["logtag"] != nil || fields["partial_id"] != nil || ofContainer().Match(text)
 	for _, key := range [...]string{"labels", "tags", "kubernetes"} {
 		tagged = tagged || bytes.HasPrefix(fields[key], []byte{'{'})
 	}
@@ -140,6 +140,11 @@ func innerFields(raw json.RawMessage) (inner map[string]json.RawMessage) {
 
 // ofContainer begins a text in JSON that is a line of a container's log, which its runtime wrote.
 var ofContainer = lazyre.New(`^"20\d\d-\d\d-\d\dT[\d:.]{8,18}(?:Z|[+-]\d\d:\d\d) std(?:err|out) [FP](?::\w{1,16})? `)
+
+// isAlone reports whether a record has nothing but a line of a log. Texts of several lines are data.
+func isAlone(fields map[string]json.RawMessage, text json.RawMessage) bool {
+	return len(fields) == 1 && len(text) > 0 && bytes.IndexByte(bytes.TrimSuffix(unquote(text), []byte{'\n'}), '\n') < 0
+}
 
 // isChatRole reports whether a role is one of a conversation. Replicas of a job have roles, too.
 func isChatRole(role json.RawMessage) bool {
@@ -326,7 +331,7 @@ func (p *peeler) who(fields map[string]json.RawMessage) {
 // timeKeys are where records keep their time.
 var timeKeys = [...]string{
 	"time", "timestamp", "ts", "asctime", "@timestamp", "t", "Time", "_time", "_time_", "__time__", "timeUnixNano", "receiveTimestamp", "__REALTIME_TIMESTAMP",
-	"TimeGenerated", "@t", "date", "Timestamp", "TimeStamp", "_ts",
+	"TimeGenerated", "@t", "date", "Timestamp", "TimeStamp", "_ts", "__TIMESTAMP__", "_messagetime",
 }
 
 func recordTime(fields map[string]json.RawMessage) (stamp, bool) {

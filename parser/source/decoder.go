@@ -53,6 +53,9 @@ func newDecoder(head, long []byte) Decoder {
 	case isJournal(head):
 		return &rowReader{decode: journalRow}
 	}
+	if d := loggedDecoder(head); d != nil {
+		return d
+	}
 	if d := documentDecoder(head); d != nil {
 		return d
 	}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 )
 
@@ -55,6 +56,42 @@ func rowDecoder(head []byte) Decoder {
 		return &rowReader{decode: unquoted}
 	}
 	return nil
+}
+
+// loggedDecoder returns a decoder for a log of which every line is shown in a line of a collector's or a scheduler's own form, nil for any other.
+func loggedDecoder(head []byte) Decoder {
+	switch row, _, _ := bytes.Cut(head, []byte{'\n'}); {
+	case buffered().Match(row):
+		return &rowReader{decode: unbuffered}
+	case loggedBytes().Match(row):
+		return &rowReader{decode: unlogged}
+	}
+	return nil
+}
+
+// buffered matches what Fluent Bit prints and writes to files by default, with the tag, the number in its buffer and the time around each
+// record (plugins/out_stdout, plugins/out_file).
+var buffered = lazyre.New(`^(?:\[\d{1,9}\] )?[\w.*/-]{1,200}: \[{1,2}\d{9,10}\.\d{1,9}, (?:\{\}\], )?(\{".*\})\]\s*$`)
+
+// unbuffered is the record in such a line; any other line stays as it is.
+func unbuffered(line []byte) []byte {
+	m := buffered().FindSubmatch(line)
+	if m == nil {
+		return line
+	}
+	return append(bytes.ReplaceAll(m[1], []byte(`"=>`), []byte(`":`)), '\n')
+}
+
+// loggedBytes matches what Airflow 1.10 logs of a command's output: it shows the bytes as Python does (operators/bash_operator.py).
+var loggedBytes = lazyre.New(`^(\[[\d :,T.+-]{19,40}Z?\] \{\w{1,40}\.py:\d{1,5}\} [A-Z]{4,8} - )(b(?:'.*'|".*"))\s*$`)
+
+// unlogged is such a line with the output itself; any other line stays as it is.
+func unlogged(line []byte) []byte {
+	m := loggedBytes().FindSubmatch(line)
+	if m == nil {
+		return line
+	}
+	return slices.Concat(m[1], bytes.TrimSuffix(envelope.Unrepr(m[2]), []byte{'\n'}), []byte{'\n'})
 }
 
 // minRows is how many rows show that all were changed alike, fewRows the same where the beginning of a log has no more.
