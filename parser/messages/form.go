@@ -169,6 +169,33 @@ func formVetoes() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "veto.named_text",
+			Requires: []string{"=> panic!(", "-- slurmstepd: ", "-- srun: ", "then echo ", "then printf ", `\texttt{`, `\textbf{`, `\emph{`, `\code{`, "<skipped ", "ython -c ", "ython3 -c ", "summary: ", "description: ", "title: ", "oom: ", "label: ", "hint: "},
+			Expr: `^(?:.{0,200}\) => panic!\("|\s{0,40}-- (?:slurmstepd|srun): |\s{0,40}(?:el)?if .{1,300}; ?then (?:echo|printf) ["']|\s{0,40}\\(?:texttt|textbf|emph|code)\{|.{0,200}<skipped message="` +
+				`|\s{0,20}(?:\d{1,10} )?\S{0,80}[Pp]ython3? -c ["']?(?:raise|print|assert)\b|\s{2,60}(?:- )?(?:summary|description|title|oom|label|hint): (?:"[^"]{1,400}"|'[^']{1,400}'),?\s*$)`,
+			Veto: true, Source: "arms of Rust's match, SQL's comments, shell, LaTeX, JUnit's skips, lists of processes, rules of monitors and translations",
+			Match: lines(
+				`        Err(DriverError(CUDA_ERROR_OUT_OF_MEMORY, "out of memory")) => panic!("CUDA error: out of memory"),`, "-- slurmstepd: error: Detected 1 oom_kill event in StepId=42.batch",
+				`  if grep -q "oom-kill event" $f; then echo "slurmstepd: error: Detected 1 oom-kill event(s) in StepId=1.0"; fi`, `\texttt{RuntimeError: CUDA error: out of memory}`,
+				`<testcase name="t"><skipped message="CUDA out of memory. Tried to allocate 2.00 GiB"/></testcase>`, " 4242 python -c raise RuntimeError('CUDA error: out of memory')",
+				"      summary: 'RuntimeError: CUDA error: out of memory'", "  oom: 'CUDA error: out of memory',",
+			),
+			NoMatch: []string{
+				`Exception: DriverError(CUDA_ERROR_OUT_OF_MEMORY, "out of memory")`, "srun: error: Detected 1 oom_kill event in StepId=42.0", `  message: "RuntimeError: CUDA error: out of memory"`,
+				`	details = "CUDA out of memory. Tried to allocate 2.00 GiB"`, `summary: RuntimeError: CUDA error: out of memory`,
+			},
+		},
+		{
+			Name: "veto.subject",
+			Expr: `^(?:[*|\\/ ]{0,12}[0-9a-f]{7,12} (?:\([\w ,>/:.-]{1,120}\) )?(?:[a-z]{2,12}(?:\([\w-]{1,40}\))?!?: )?(?i:fix|add|handle|avoid|catch|retry|improve|support|remove|revert|prevent|reduce)(?:e?s|e?d)? |#\d{1,6} \[(?i:bug|feature|question|rfc|usage|docs?|help|performance|installation|misc)\b[\w :/-]{0,30}\])`,
+			Veto: true, Source: "git log --oneline; lists of issues on GitHub",
+			Match: lines(
+				"a1b2c3d fix RuntimeError: CUDA error: out of memory on resume", "* 1234567 (HEAD -> main) Fix torch.OutOfMemoryError: CUDA out of memory in eval (#123)",
+				"#4242 [Bug] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB when using fp16", "abc1234 feat(rollout): handle CUDA error: out of memory",
+			),
+			NoMatch: []string{"a1b2c3d RuntimeError: CUDA error: out of memory", "#12 12.34 RuntimeError: CUDA error: out of memory", "#9 [4/7] RUN python train.py: CUDA error: out of memory", "#12 [builder 3/5] RUN make: CUDA error: out of memory"},
+		},
+		{
 			Name:     "veto.docstring",
 			Requires: []string{"``", " if the ", " when the ", "Raises "},
 			Expr:     `^\s{0,40}(?:["']{3})?Raises (?:RuntimeError|MemoryError|torch\.(?:cuda\.)?OutOfMemoryError)\b|` + "``[^`]{0,120}(?:[Oo]ut of memory|" + oomWords + ")[^`]{0,60}``" + `|^\s{4,60}MemoryError: (?:[a-z][^.:]{0,80} )?(?:if|when) the `,
