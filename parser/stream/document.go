@@ -122,6 +122,9 @@ func (r *Reader) inSource(e *parser.Event) bool {
 // tableRule is the line below the heads of a table of Markdown.
 var tableRule = lazyre.New(`^\|(?: *:?-{2,}:? *\|){2,}\s*$`)
 
+// tableOfRun is the heading of a table in which a program says how its parts fared.
+var tableOfRun = lazyre.New(`(?i)^(?:.*\|)? *(?:rank|node|host|worker|job|task|trial|gpu|device|pid|run)(?:[ _]?id)? *\|`)
+
 // tableRows is how far above a row that line is looked for.
 const tableRows = 40
 
@@ -136,10 +139,11 @@ func (r *Reader) inTable(e *parser.Event) bool {
 			return false
 		}
 		line, _, _ := bytes.Cut(r.buf[at:], newline)
-		if tableRule().Match(line) {
-			return true
+		rule := tableRule().Match(line)
+		if at, ok = r.lineBefore(at); rule {
+			line, _, _ = bytes.Cut(r.buf[at:], newline)
+			return !ok || !tableOfRun().Match(line)
 		}
-		at, ok = r.lineBefore(at)
 	}
 	return false
 }

@@ -52,6 +52,7 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"an item of a program":        {"#include <cuda.h>\n#include \"x.h\"\n  {", true},
 		"a script above its run":      {"from __future__ import annotations\nimport os\n", false},
 		"a warning about an import":   {"  import pkg_resources\nimport pkg_resources\n  ", false},
+		"a row of a table of ranks":   {"| rank | status | error |\n|------|--------|-------|\n| 0 | ok | |\n| 3 | FAILED |", false},
 		"a row of a table":            {"| Message | Meaning |\n|---------|:-------:|\n| x | y |\n|", true},
 		"a row of a trial's status":   {"| Trial | status |\n| x | ERROR |\n|", false},
 		"a string of Python":          {"def test():\n    log = \"\"\"\nEpoch 1\n", true},
