@@ -117,6 +117,11 @@ var attacksThere = []attack{
 	{"logits", "set:image_max_pixels", append([]string{"engine-multimodal"}, attacks["logits"]...)},      // an image becomes tokens of the sequence
 	{"logits", "eval_batch", append([]string{"eval-batch"}, attacks["logits"]...)},
 	{"activations", "stack:/monai/inferers/", append([]string{"stitch-on-host"}, attacks["activations"]...)},
+	{"unknown", "code:replaybuffer", []string{"replay", "environments"}},
+	{"states_too_big", "code:replaybuffer", []string{"replay", "environments"}},
+	{"unknown", "simulates", []string{"environments", "horizon", "replay", "micro-batch"}},
+	{"activations", "simulates", []string{"horizon", "environments", "image-size", "micro-batch"}},
+	{"foreign_process", "simulates", []string{"environments", "one-device", "others"}}, // which may be the environments' own processes
 	{"activations", "code:whole_inference", []string{"windows", "image-size"}}, // one map of the picture at its full size
 	{"fragmentation", "code:whole_inference", []string{"windows", "segments", "split-size"}},
 	{"activations", "vae", []string{"no-grad", "tiles", "pieces", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},

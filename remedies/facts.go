@@ -159,6 +159,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"code": {"the stack's code has %s", "the stack's code does not have %s", func(ctx *Context, w string) verdict {
 			return verdict{truthOf(ctx.stackContains(80, w)), "the stack's code has " + w}
 		}},
+		"simulates": {"environments are simulated beside the policy", "no environments are known to be simulated beside the policy", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.passesThrough(cause.Simulators...)), "the stack passes through a trainer of policies in simulated environments"}
+		}},
 		"draft_follows": {"SGLang's draft model comes after the cache", "no draft model comes after the cache", draftFollows},
 		"draft":         {"a draft model, or its cache, did not fit", "not a draft model", drafts},
 		"request_rows":  {"the table of the requests' tokens did not fit", "not the table of the requests' tokens", requestRows},

@@ -85,7 +85,7 @@ var card = []hypothesis{
 			{3 * proof, ontoFirstCard},
 			{4 * proof, SpreadByEach},
 			{proof + hint, both(LoadsCheckpoint, func(in *Input) bool { return readsCheckpoint(in) != "" })},
-			{sign + 2*hint, both(LoadsCheckpoint, func(in *Input) bool { return readsCheckpoint(in) == "" })},
+			{sign + 2*hint, both(LoadsCheckpoint, func(in *Input) bool { return readsCheckpoint(in) == "" && !in.simulates() })},
 		},
 		figure: func(in *Input) (string, *int64) {
 			switch {
@@ -434,10 +434,16 @@ func outside(in *Input) (rest int64, whose string) {
 	return rest, whose
 }
 
-// outsideOfPyTorch is [outside] in words.
+// Simulators are parts of the paths of trainers that simulate environments in the same process, whose simulator takes memory of the card, or
+// in processes of their own (Isaac Gym and Isaac Lab with rsl_rl, rl_games or skrl; Habitat; ManiSkill).
+var Simulators = []string{"/rsl_rl/", "/rl_games/", "/skrl/", "isaacgym", "isaaclab", "legged_gym", "/habitat", "mani_skill", "maniskill"}
+
+func (in *Input) simulates() bool { return in.passes(len(in.Stack), Simulators...) }
+
+// outsideOfPyTorch is [outside] in words. A simulator in the failed process may hold it.
 func outsideOfPyTorch(in *Input) string {
 	rest, whose := outside(in)
-	if rest == 0 {
+	if rest == 0 || in.Process == nil && in.simulates() {
 		return ""
 	}
 	return fmt.Sprintf("%s of the card is neither free nor %s", classifier.GiB(rest), whose)
