@@ -122,7 +122,7 @@ var attacksThere = []attack{
 	{"unknown", "simulates", []string{"environments", "horizon", "replay", "micro-batch"}},
 	{"activations", "simulates", []string{"horizon", "environments", "image-size", "micro-batch"}},
 	{"foreign_process", "simulates", []string{"environments", "one-device", "others"}}, // which may be the environments' own processes
-	{"activations", "code:whole_inference", []string{"windows", "image-size"}}, // one map of the picture at its full size
+	{"activations", "code:whole_inference", []string{"windows", "image-size"}},         // one map of the picture at its full size
 	{"fragmentation", "code:whole_inference", []string{"windows", "segments", "split-size"}},
 	{"activations", "vae", []string{"no-grad", "tiles", "pieces", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "layer-offload", "fewer-pictures", "engine-quantization"}},
