@@ -84,6 +84,7 @@ var attackersThere = []attack{
 	{"host_offload", "calibrates", []string{"calibration-samples"}},
 	{"engine_activation", "framework:llamacpp", []string{"card-split"}}, // it failed on the card whose part is too large
 	{"host_load", "cache_covers", []string{"engine-seqs", "engine-length"}},
+	{"activations", "simulates", []string{"environments", "horizon"}}, // whose rollouts fill the card
 	{"activations", "framework:comfyui", []string{"layer-offload"}}, // blocks leave room for what is computed
 }
 
