@@ -85,7 +85,7 @@ var attackersThere = []attack{
 	{"engine_activation", "framework:llamacpp", []string{"card-split"}}, // it failed on the card whose part is too large
 	{"host_load", "cache_covers", []string{"engine-seqs", "engine-length"}},
 	{"activations", "simulates", []string{"environments", "horizon"}}, // whose rollouts fill the card
-	{"activations", "framework:comfyui", []string{"layer-offload"}}, // blocks leave room for what is computed
+	{"activations", "framework:comfyui", []string{"layer-offload"}},   // blocks leave room for what is computed
 }
 
 // TestTheFirstProposalAttacksTheNamedCause allows others first only where the answer has nothing else against the cause, where that is

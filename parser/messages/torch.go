@@ -9,6 +9,9 @@ import (
 // allocators print in its manner ("745. MiB", "4.97GB").
 const torchSize = `\d{1,20}(?:\.\d{0,8})? ?(?:bytes|[KMGTPE]i?B)`
 
+// wholeFigure stands before a figure that may have been broken: what is left of 57.95 begins with a dot, or its row without decimals.
+const wholeFigure = `(?<![\d.])(?!(?<=^)\d{1,20} ?[KMGT])`
+
 // ofRank matches what FSDP's warning says before the error that it caught.
 const ofRank = `(?:\bon rank (?<rank>\d{1,6})\. This may mean [^\n]{0,900}?)?`
 
@@ -263,11 +266,11 @@ func torchNeighbourPatterns() []pattern.Pattern {
 			Expr: `^(?!.{0,400}ut of memory)(?=.{0,300}` + torchSize + `(?:[;.)]| (?:total capac|already alloc|is |free|reserved|memory in|\(GPU)))` +
 				`(?:(?=(?:(?:Tried )?(?:to )?allocate )?(?<requested_sz>` + torchSize + `)(?:\. GPU (?:\d|[\x00-\x1f]? has )| \(GPU \d))|)` +
 				`(?:(?=.{0,300}?\bGPU (?<device>\d{1,4})(?:;| has a total))|)` +
-				`(?:(?=.{0,300}?(?:total capac(?:i?ty) of (?<total_sz>` + torchSize + `)|(?<![\d.])(?<total_sz>` + torchSize + `) (?:total capac|of which\b)))|)` +
-				`(?:(?=.{0,300}?(?<![\d.])(?<free_sz>` + torchSize + `) (?:is )?free\b)|)` +
+				`(?:(?=.{0,300}?(?:total capac(?:i?ty) of (?<total_sz>` + torchSize + `)|` + wholeFigure + `(?<total_sz>` + torchSize + `) (?:total capac|of which\b)))|)` +
+				`(?:(?=.{0,300}?` + wholeFigure + `(?<free_sz>` + torchSize + `) (?:is )?free\b)|)` +
 				`(?:(?=.{0,300}?this process has (?<process_sz>` + torchSize + `) memory in use)|)` +
-				`(?:(?=.{0,300}?(?<![\d.])(?<allocated_sz>` + torchSize + `) (?:already allocated|is allocated by))|)` +
-				`(?:(?=.{0,300}?(?<![\d.])(?<reserved_unallocated_sz>` + torchSize + `) is reserved by PyTorch but)|)`,
+				`(?:(?=.{0,300}?` + wholeFigure + `(?<allocated_sz>` + torchSize + `) (?:already allocated|is allocated by))|)` +
+				`(?:(?=.{0,300}?` + wholeFigure + `(?<reserved_unallocated_sz>` + torchSize + `) is reserved by PyTorch but)|)`,
 			Kind: parser.GPUOOM, Role: parser.Detail,
 			Source: "PyTorch's allocator messages, c10/cuda/CUDACachingAllocator.cpp, as rich prints an exception on 80 columns",
 			Match: []pattern.Sample{
@@ -290,6 +293,10 @@ func torchNeighbourPatterns() []pattern.Pattern {
 				{
 					Line: "Of the allocated memory 60.00 GiB is allocated by PyTorch, and 512.00 MiB is reserved by PyTorch but ",
 					Want: parser.Fields{"allocated": "64424509440", "reserved_unallocated": "536870912"},
+				},
+				{ // what is left of 57.95
+					Line: "95 GiB is allocated by PyTorch, and 1.12 GiB is reserved by PyTorch but unallocated.",
+					Want: parser.Fields{"reserved_unallocated": "1202590843"},
 				},
 			},
 			NoMatch: []string{
