@@ -88,7 +88,7 @@ func TestTextMasksWhatAProgramOrAWordAnnounces(t *testing.T) {
 		"h:5432:db:me:%", "{\"log\": \"*:*:*:me:%\\n\"}", `expect -c 'expect "assword:"; send "%\r"'`, `{"msg": "send -- \"%\\n\""}`, "Login credentials: me / %", "login with me:%",
 		"https://me:a/%/b@h.example.com/x", `\\me:%@h\share`, `{"p": "\\\\me:%@h\\s"}`, "+ curl -x me:%@proxy:3128 https://x", "odbc_connect=UID%3Dsa%3BPWD%3D%%3B", "password := \"%\"", `password\t%`,
 		"[sudo] password for me: %", "Password for 'https://me@h': %", "A temporary password is generated for root@h: %", "Enter PEM pass phrase: %", "root password set to %", "пароль: %", "Passwort: %",
-		"[u'--api_key', u'%']", "[b'--api_key', b'%', b'x']", "SecretStr: api_key=SecretStr('%')", "{'api_key': ['%', 'x%']}", "SET PASSWORD FOR 'me'@'h' = PASSWORD('%')", `keyring.set_password("svc", "me", "%")`, "pymysql.connect('h', 'me', '%')",
+		"[u'--api_key', u'%']", "api_key (str): %", "x('api_key', '%')", "[b'--api_key', b'%', b'x']", "SecretStr: api_key=SecretStr('%')", "{'api_key': ['%', 'x%']}", "SET PASSWORD FOR 'me'@'h' = PASSWORD('%')", `keyring.set_password("svc", "me", "%")`, "pymysql.connect('h', 'me', '%')",
 		"+ pulumi config set --secret db %", "+ poetry config http-basic.x me %", "+ mkpasswd -m sha-512 %", "+ ssh-add <<< %", "+ sshpass -f <(echo %) ssh h", `"masterauth" "%"`, "> ACL SETUSER me on >% ~*",
 		`{"msg": "Namespace(password=\"%\")", "n": 1}`, `{"a": "{\"b\": \"{\\\"password\\\": \\\"%\\\"}\"}"}`, `{"cmd": "mysql -p\"%\" x"}`, `["sh", "-c", "mysql -p'%' x"]`, `['wpa_passphrase', 'ssid', "%"]`,
 		`[\"http\", \"-a\", \"me:%\", \"GET\"]`, "['sc.exe', 'config', 'svc', 'password=', '%']", "['htpasswd', '-cb', 'f', 'me', '%']", "{'line': '+ htpasswd -cb f me %', 'n': 1}",

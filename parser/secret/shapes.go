@@ -61,10 +61,12 @@ var shapes = slices.Concat([]shape{
 	{need: "_auth", re: lazyre.New(`(?:^|[\s:"'(])_auth\s*=\s*([A-Za-z0-9+/]{8,}={0,2})`), ok: isRandom},         // npm, cut short
 	{need: "login(", re: lazyre.New(`login\(\s*(?:\w+\s*=\s*)?["']([^"']{16,})["']`)},
 	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](?:local-)?(\w[\w+/=-]{31,})`)},
-	{need: "hexkey:", re: lazyre.New(`\bhexkey:(\w{16,})`)},                                          // OpenSSL
-	{need: "MAGIC-COOKIE", re: lazyre.New(`\bMIT-MAGIC-COOKIE-1["',\s]+([0-9a-f]{32})\b`)},           // X11
-	{need: "AC", re: lazyre.New(`\bAC[0-9a-f]{32}["']?[:,]\s*["']?([0-9a-f]{32})\b`)},                // Twilio's, behind the account
-	{need: "SecretStr(|SecretBytes(", re: lazyre.New(`\bSecret(?:Str|Bytes)\(b?\\*["']([^"'\\*]+)`)}, // Pydantic
+	{need: "hexkey:", re: lazyre.New(`\bhexkey:(\w{16,})`)},                                                                                                                                // OpenSSL
+	{need: "MAGIC-COOKIE", re: lazyre.New(`\bMIT-MAGIC-COOKIE-1["',\s]+([0-9a-f]{32})\b`)},                                                                                                 // X11
+	{need: "AC", re: lazyre.New(`\bAC[0-9a-f]{32}["']?[:,]\s*["']?([0-9a-f]{32})\b`)},                                                                                                      // Twilio's, behind the account
+	{need: "SecretStr(|SecretBytes(", re: lazyre.New(`\bSecret(?:Str|Bytes)\(b?\\*["']([^"'\\*]+)`)},                                                                                       // Pydantic
+	{need: "(str)|(string)", re: lazyre.New(`(?i)(?:api_?key|access_?key|secret|token|password)\s+\((?:str|string)\)\s*[:=]\s*["']?([^\s"']{6,})`)},                                        // a listing of settings with their types
+	{need: `', '|", "|','`, re: lazyre.New(`(?i)["'](?:[\w.-]*[_.-])?(?:api_?key|access_?key|secret(?:_?key)?|auth_?token|password)["'],\s?["']([^\s"']{8,})["']`), ok: hasLetterAndDigit}, // a pair
 	{need: "pass:", re: lazyre.New(`-pass(?:in|out|word)?[\s"',=]+pass:([^\s"',]+)`)},
 	{need: "api.day.app/|ftqq.com/|push.ft07.com/|qmsg.zendee.cn/|hc-ping.com/", re: lazyre.New(`(?:api\.day\.app|sctapi\.ftqq\.com|(?:push\.ft07\.com|qmsg\.zendee\.cn)/send|hc-ping\.com)/([\w-]{20,})`)}, // Bark, ServerChan, Qmsg, Healthchecks
 	{need: "TRUE|FALSE", re: lazyre.New(`\s(?:TRUE|FALSE)\s/\S*\s(?:TRUE|FALSE)\s\d+\s\S+\s(\S{6,})`)},                                                                                                      // a file of cookies
