@@ -54,13 +54,14 @@ func inMessage(row, next []byte, between string) bool {
 	return len(text) >= leastKnown && bytes.Contains(known(), text)
 }
 
-// knownWidth is the widest that rows may be whose messages show that the next word did not fit.
-func knownWidth(rows [][]byte) int {
+// knownWidth is the widest that rows may be, the longest of which is so long, if their messages show that the next word did not fit.
+func knownWidth(rows [][]byte, longest int) int {
 	width := maxWidth
 	for i, row := range rows[:max(0, len(rows)-1)] {
-		if next := rows[i+1]; inMessage(row, next, " ") {
-			word, _, _ := bytes.Cut(next, []byte{' '})
-			width = min(width, utf8.RuneCount(row)+utf8.RuneCount(word))
+		next := rows[i+1]
+		word, _, _ := bytes.Cut(next, []byte{' '})
+		if n := utf8.RuneCount(row) + utf8.RuneCount(word); n >= longest && n < width && inMessage(row, next, " ") {
+			width = n
 		}
 	}
 	return width

@@ -68,10 +68,10 @@ func detectWrapping(head []byte) wrapping {
 		}
 		longest := w.width
 		w.width += w.width % 2 // the longest row may be shorter than what mail programs break at: 72, 76, 78
-		if known := knownWidth(rows); known >= longest {
-			w.width = min(w.width, known)
+		if w.width < minWidth || w.width > maxWidth {
+			continue
 		}
-		if w.width >= minWidth && w.width <= maxWidth && w.flows(rows) {
+		if w.width = min(w.width, knownWidth(rows, longest)); w.width >= minWidth && w.flows(rows) {
 			return w
 		}
 	}
@@ -204,6 +204,9 @@ const minBroken = 2
 // manyBroken is the same where they may all be at one place.
 const manyBroken = 8
 
+// maxFull is how many rows of the full width are looked at for messages that go on.
+const maxFull = 64
+
 // trimmedBlanks is how many blanks may be missing at the end of a row that was broken anywhere.
 const trimmedBlanks = 2
 
@@ -227,6 +230,7 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 		switch {
 		case utf8.RuneCount(row) == w.width:
 			switch {
+			case full >= maxFull: // tables have many rows of one length
 			case row[len(row)-1] != ' ' && inMessage(row, next, " "):
 				between++
 			case !inMessage(row, next, ""):
@@ -255,10 +259,12 @@ func (w wrapping) breaksWords(rows [][]byte) bool {
 			if encloses(row, next) {
 				enclosed++
 			}
-		case (utf8.RuneCount(row) < w.width-trimmedBlanks || row[len(row)-1] == ' ') && inMessage(row, next, " "):
-			between++
 		case wrapping{width: w.width, atSpaces: true}.continues(row, next):
-			flowed++
+			if (utf8.RuneCount(row) < w.width-trimmedBlanks || row[len(row)-1] == ' ') && inMessage(row, next, " ") {
+				between++
+			} else {
+				flowed++
+			}
 		}
 	}
 	switch {
