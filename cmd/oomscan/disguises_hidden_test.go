@@ -59,6 +59,7 @@ var hidden = []struct {
 			"gpu_oom/vllm-workers-without-a-stack", "host_oom/polars-rust-memory-allocation-failed", "host_oom/pyarrow-realloc-failed",
 			"host_oom/sglang-hicache-150gb-per-rank", "nccl_oom/verl-nccl-calloc-out-of-memory", "oom_kill/verl-0.8-ray-monitor-new-text-init",
 			"shm_exhausted/torch-semlock-enospc-dev-shm", "gpu_oom/deepspeed-ascend-npu-gbk-bytes",
+			"gpu_driver_oom/trtllm-executor-kv-cache-pool",
 		},
 	},
 	{
@@ -72,7 +73,7 @@ var hidden = []struct {
 	{
 		"the same",
 		[]string{"160 columns, between words"},
-		[]string{"gpu_driver_oom/cudf-rmm-bad-alloc-is-gpu", "host_oom/verl-0.7-multimodal-object-store-full"},
+		[]string{"gpu_driver_oom/cudf-rmm-bad-alloc-is-gpu", "gpu_driver_oom/triton-trtllm-0.8-cudamallocasync-context", "host_oom/verl-0.7-multimodal-object-store-full"},
 	},
 	{
 		"the same",
