@@ -51,11 +51,8 @@ func (c *conclusion) diedAtFirst(e *event) bool {
 	if e.Attempt > 0 && e.Attempt <= len(e.file.Done) {
 		before = e.file.Done[e.Attempt-1]
 	}
-	return e.unlabelled() && uncaught(e.Trace) && !e.finishes() && e.Steps == before && !e.file.distributed()
+	return e.unlabelled() && uncaught(e.Trace) && e.Steps == before && !e.file.distributed()
 }
-
-// finishes reports whether a trainer behind an event said that its training was over: a process that died of it does not come so far.
-func (e *event) finishes() bool { return e.file.FinishedAt > e.At.Offset }
 
 // stepsElsewhere reports whether training steps were reported after a kill had been noticed, in a log that is not the
 // kernel's.
@@ -116,7 +113,7 @@ func isFatal(x *event) bool {
 // goesOn reports whether the input shows progress after an event (bars that count on, losses) and then nothing that died: a
 // bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
 func (c *conclusion) goesOn(e *event) bool {
-	if uncaught(e.Trace) && !e.finishes() && e.file.ProgressAt-e.At.Offset < outputBuffer {
+	if uncaught(e.Trace) && e.file.ProgressAt-e.At.Offset < outputBuffer {
 		return false // later lines were waiting in the buffer of standard output
 	}
 	if c.behind(e.file.Signs, e.SignsBy, e.file.Progress-e.Progress, e) < 3 || e.Attempt != e.file.Attempt {

@@ -32,7 +32,6 @@ func TestStepsBehindAFailure(t *testing.T) {
 		want       bool
 	}{
 		{"what waited in a buffer", steps(1, 40) + head + module + rest + steps(40, 60), false},
-		{"a training that came to its end", steps(1, 40) + head + module + rest + steps(40, 60) + "{'train_runtime': 100.0, 'train_samples_per_second': 2.0, 'train_loss': 0.3, 'epoch': 1.0}\n", true},
 		{"more than a buffer holds", steps(1, 40) + head + module + rest + steps(40, 1000), false}, // looked for in 400 lines only
 		{"a traceback that was caught", steps(1, 40) + head + rest + steps(40, 60), true},
 		{"a child of multiprocessing", steps(1, 40) + head + child + rest + steps(40, 60), true},

@@ -23,9 +23,6 @@ func (c *Collector) marker(o *parser.Marker) {
 	case "step":
 		f.step(o)
 	case "progress":
-		if o.Fields["finished"] != "" {
-			f.FinishedAt = o.At.Offset
-		}
 		n, counts := o.Fields.Int("count")
 		counts = counts && n < maxCount && f.count(o.Fields["of"], int(n))
 		if counts || o.Fields["served"] != "" {

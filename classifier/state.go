@@ -53,7 +53,6 @@ type file struct {
 	SetBack    int               // how often such a label's stamps went back
 	Progress   int               // weaker signs that a run goes on: see the marker "progress"
 	ProgressAt int64             // position of the last one
-	FinishedAt int64             // position where a trainer said that the training was over
 	Counted    map[string]int    // the highest count of such signs, by what is counted
 	Dead       int               // pid of an actor whose death is being reported, by the writer deadBy
 	DeadBy     string

@@ -2,6 +2,9 @@ package main
 
 import "slices"
 
+// lookBroken is why a log in several forms is hidden.
+const lookBroken = "rows of the log itself look broken at another width, or too few are broken to show it"
+
 // hidden are answers that cannot be told from a log in a form, or are not yet.
 var hidden = []struct {
 	why         string
@@ -63,7 +66,7 @@ var hidden = []struct {
 		},
 	},
 	{
-		"rows of the log itself look broken at another width, or too few are broken to show it",
+		lookBroken,
 		[]string{"100 columns, between words"},
 		[]string{
 			"gpu_driver_oom/torch-hami-limit-in-backward", "gpu_oom/verl-vllm-sampler-oom-engine-dead", "gpu_oom/vllm-0.11-moe-create-weights-tp4", "gpu_oom/vllm-0.12-mm-encoder-docker-json",
@@ -71,17 +74,17 @@ var hidden = []struct {
 		},
 	},
 	{
-		"the same",
+		lookBroken,
 		[]string{"160 columns, between words"},
 		[]string{"gpu_driver_oom/cudf-rmm-bad-alloc-is-gpu", "gpu_driver_oom/triton-trtllm-0.8-cudamallocasync-context", "host_oom/verl-0.7-multimodal-object-store-full"},
 	},
 	{
-		"the same",
+		lookBroken,
 		[]string{"a mail that was quoted twice"},
 		[]string{"gpu_oom/verl-fsdp2-load-full-state-dict", "gpu_oom/verl-sglang-prefill-logprobs-docker-json", "host_oom/polars-rust-allocation-abort", "oom_kill/lsf-term-memlimit-tokenise"},
 	},
 	{
-		"the same",
+		lookBroken,
 		[]string{"a flowed mail"},
 		[]string{"gpu_oom/torch-torchtitan-oom-only-in-error-block"},
 	},

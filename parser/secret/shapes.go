@@ -61,12 +61,10 @@ var shapes = slices.Concat([]shape{
 	{need: "_auth", re: lazyre.New(`(?:^|[\s:"'(])_auth\s*=\s*([A-Za-z0-9+/]{8,}={0,2})`), ok: isRandom},         // npm, cut short
 	{need: "login(", re: lazyre.New(`login\(\s*(?:\w+\s*=\s*)?["']([^"']{16,})["']`)},
 	{need: "login", re: lazyre.New(`\bwandb\W{1,4}login\b[^|;&\n]*?[\s"'](?:local-)?(\w[\w+/=-]{31,})`)},
-	{need: "hexkey:", re: lazyre.New(`\bhexkey:(\w{16,})`)},                                                                                                                                // OpenSSL
-	{need: "MAGIC-COOKIE", re: lazyre.New(`\bMIT-MAGIC-COOKIE-1["',\s]+([0-9a-f]{32})\b`)},                                                                                                 // X11
-	{need: "AC", re: lazyre.New(`\bAC[0-9a-f]{32}["']?[:,]\s*["']?([0-9a-f]{32})\b`)},                                                                                                      // Twilio's, behind the account
-	{need: "SecretStr(|SecretBytes(", re: lazyre.New(`\bSecret(?:Str|Bytes)\(b?\\*["']([^"'\\*]+)`)},                                                                                       // Pydantic
-	{need: "(str)|(string)", re: lazyre.New(`(?i)(?:api_?key|access_?key|secret|token|password)\s+\((?:str|string)\)\s*[:=]\s*["']?([^\s"']{6,})`)},                                        // a listing of settings with their types
-	{need: `', '|", "|','`, re: lazyre.New(`(?i)["'](?:[\w.-]*[_.-])?(?:api_?key|access_?key|secret(?:_?key)?|auth_?token|password)["'],\s?["']([^\s"']{8,})["']`), ok: hasLetterAndDigit}, // a pair
+	{need: "hexkey:", re: lazyre.New(`\bhexkey:(\w{16,})`)},                                          // OpenSSL
+	{need: "MAGIC-COOKIE", re: lazyre.New(`\bMIT-MAGIC-COOKIE-1["',\s]+([0-9a-f]{32})\b`)},           // X11
+	{need: "AC", re: lazyre.New(`\bAC[0-9a-f]{32}["']?[:,]\s*["']?([0-9a-f]{32})\b`)},                // Twilio's, behind the account
+	{need: "SecretStr(|SecretBytes(", re: lazyre.New(`\bSecret(?:Str|Bytes)\(b?\\*["']([^"'\\*]+)`)}, // Pydantic
 	{need: "pass:", re: lazyre.New(`-pass(?:in|out|word)?[\s"',=]+pass:([^\s"',]+)`)},
 	{need: "api.day.app/|ftqq.com/|push.ft07.com/|qmsg.zendee.cn/|hc-ping.com/", re: lazyre.New(`(?:api\.day\.app|sctapi\.ftqq\.com|(?:push\.ft07\.com|qmsg\.zendee\.cn)/send|hc-ping\.com)/([\w-]{20,})`)}, // Bark, ServerChan, Qmsg, Healthchecks
 	{need: "TRUE|FALSE", re: lazyre.New(`\s(?:TRUE|FALSE)\s/\S*\s(?:TRUE|FALSE)\s\d+\s\S+\s(\S{6,})`)},                                                                                                      // a file of cookies
@@ -135,7 +133,8 @@ var shapes = slices.Concat([]shape{
 	{need: "cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle", re: lazyre.New(`([\w+/=-]*(?:cHJpdmF0ZV9r|ByaXZhdGVfa2V5|wcml2YXRlX2tle)[\w+/=-]*)`)},                                                                                                          // private_key in Base64, at each offset
 	{need: "value=|value:|Value:|value\"|value'|<value|val=|val:|val\"|val'", named: true, re: lazyre.New(`(?:[Nn]ame|\bkey)["']?\s*[=:>]\s*["']?([\w.-]+)["']?(?:</name>)?(?:[\s,]|\\+n)*["']?<?[Vv]al(?:ue)?["']?\s*[=:>]\s*\\*["']?([^\s"',}<]+)`)},
 	{need: "value=|value:|value\"|value'", named: true, swapped: true, re: lazyre.New(`\bvalue["']?\s*[=:]\s*["']([^"']+)["']\s*,\s*["']?(?:name|key)["']?\s*[=:]\s*["']([\w.-]+)`)},
-	{need: `['|["|[b|[\`, named: true, ok: hasLetterAndDigit, re: lazyre.New(`\[b?\\*["']([\w-]+)\\*["'], ?b?\\*["']([^"'\\]{8,})\\*["']\]`)}, // a header
+	{need: `', |", |','|","|\`, named: true, ok: hasLetterAndDigit, re: lazyre.New(`b?\\*["']([\w-]+)\\*["'], ?b?\\*["']([^"'\\]{8,})\\*["']`)}, // a header, or another pair
+	{need: "(str)|(string)", named: true, re: lazyre.New(`([\w.-]+)\s+\((?:str|string)\)\s*[:=]\s*["']?([^\s"']+)`)},                            // a listing of settings with their types
 	{need: " set |set -|set_header |setx |setenv |modify ", named: true, re: lazyre.New(`\b(?:set|proxy_set_header|setx|setenv|modify)\b[^|;&\n]*?\s(?://\S*:)?(\w[\w.-]*(?i:key|token|secret|pass|password|pat))\s+(?:--body[ =]|-b)?["']?([^\s=|"'\\$-][^\s=|"'\\]*)(?:[\s"'\\]|$)`)},
 	{need: " '| \"| \\", near: "_s", named: true, ok: hasLetterAndDigit, re: lazyre.New(`\b(\w+_\w+|password)(?:[^:\n"']{0,80}\b(?:got|found|received))?:? \\*["']([^\s"'\\]{6,})["'\\]`)},
 	{need: "input_value=", named: true, re: lazyre.New(`([\w.-]+)(?:\\+n|\n) +[^\n\\]*\[type=\w+, input_value=\\*["']([^"'\\]+)`)}, // a model of Pydantic

@@ -127,7 +127,7 @@ func areFlowed(rows [][]byte) bool {
 		n, next := len(row), rows[i+1]
 		switch {
 		case n < minWidth/2 || lineStart().Match(next):
-		case row[n-1] != ' ' && n == widest:
+		case row[n-1] != ' ' && utf8.RuneCount(row) == widest:
 			tight++ // broken at a width
 		case row[n-1] != ' ':
 			if flows(slices.Concat(row, []byte{' '}), next) && !bytes.HasPrefix(next, row[:4]) {

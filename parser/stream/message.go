@@ -50,7 +50,7 @@ type messageReader struct {
 	source   string
 	table    *Table
 	emit     func(parser.Observation)
-	await    func(from int, body []byte) // nil where nothing waits
+	await    func(from int, body []byte) // see [Reader.await]
 	writers  map[string]*writer
 	open     map[*writer]struct{} // writers with an open report
 	physical envelope.Line        // that is read

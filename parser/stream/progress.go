@@ -85,9 +85,7 @@ const maxSign = 4 << 10
 
 // watch reads a message for signs of progress: steps that are counted (see step.go), and answered requests.
 func (r *messageReader) watch(at parser.Position, body []byte, h envelope.Header) {
-	if bytes.HasPrefix(body, finished) {
-		r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: parser.Fields{"finished": "train_runtime"}, Text: clip(body)})
-	} else if count, counted, status := r.sign(body); counted {
+	if count, counted, status := r.sign(body); counted {
 		fields := parser.Fields{"count": string(count.n), "of": count.word + "/" + string(count.total)}
 		r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: fields, Text: clip(body)})
 	} else if status != 0 {
@@ -102,9 +100,6 @@ func (r *messageReader) watch(at parser.Position, body []byte, h envelope.Header
 		}
 	}
 }
-
-// finished begins what the transformers Trainer prints of a training that came to its end (trainer.py, speed_metrics).
-var finished = []byte("{'train_runtime': ")
 
 // generates is what an engine generates a second, unless it is nothing: vLLM (v1/metrics/loggers.py) and SGLang
 // (managers/scheduler_metrics_mixin.py).
@@ -147,7 +142,7 @@ func (r *messageReader) mayMatter(body []byte, h *envelope.Header) bool {
 		return true
 	}
 	_, counted, status := r.sign(body)
-	if counted || status != 0 || bytes.HasPrefix(body, finished) {
+	if counted || status != 0 {
 		return true
 	}
 	if bytes.Contains(body, throughput) {

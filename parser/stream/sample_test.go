@@ -118,6 +118,7 @@ func TestAFailureInASampleIsText(t *testing.T) {
 		"a quotation within a sample":  "[prompt] What is \"this\"\n@[response] full\n[score] 1.0\n",
 		"cut, and the run goes on":     "<|im_start|>user\nWhat is this?\n@{'loss': 1.17, 'grad_norm': 0.9, 'epoch': 0.03}\n{'loss': 1.16, 'grad_norm': 0.9, 'epoch': 0.04}\n{'loss': 1.15, 'grad_norm': 0.9, 'epoch': 0.05}\n",
 		"cut, and a bar goes on":       "[prompt] What is this?\n@ 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n 13%|█▎        | 13/100 [00:11<01:09,  1.25it/s]\n 14%|█▍        | 14/100 [00:12<01:08,  1.25it/s]\n",
+		"two that are cut":             "[prompt] one\n@ 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n[prompt] two\n@ 13%|█▎        | 13/100 [00:11<01:09,  1.25it/s]\n 14%|█▍        | 14/100 [00:12<01:08,  1.25it/s]\n",
 		"cut, and it is a single line": "[prompt] What is this?\nRuntimeError: CUDA error: out of memory\n",
 	} {
 		log = filler + strings.ReplaceAll(log, "@", oomReport)

@@ -73,10 +73,11 @@ func (r *messageReader) settle(w *writer, place sample.Place, was sample.Tracker
 	w.withheld, w.died = nil, false
 }
 
-// wait lets what a writer withheld wait for the steps behind a sample. A dying process prints its bar once more, and a run that goes on counts.
+// wait emits the reports that a writer withheld, and lets them wait: a dying process prints its bar once more as it stood, and a run that goes
+// on counts. What else the sample holds is quoted.
 func (r *messageReader) wait(w *writer, from int, body []byte) {
 	for i := range w.withheld {
-		if e := &w.withheld[i]; isWhole(e) && r.await != nil {
+		if e := &w.withheld[i]; isWhole(e) {
 			r.await(from, body)
 			r.emit(*e)
 			r.quoted--
@@ -85,13 +86,16 @@ func (r *messageReader) wait(w *writer, from int, body []byte) {
 	w.withheld, w.died = nil, false
 }
 
-// await lets the events of the lines from one on wait for a run that counts on from what a message counts.
+// await lets the events of the lines behind one wait, as those in a block do, for a run that counts on from what a message counts.
 func (r *Reader) await(from int, body []byte) {
-	if r.fence.until > 0 {
-		return
+	f := &r.fence
+	switch {
+	case f.until == 0:
+		*f = fence{bare: true, from: from, to: r.line, until: r.line + watchLines}
+		f.count(body)
+	case f.end == "":
+		f.to = r.line // another sample before the run has counted on
 	}
-	r.fence = fence{bare: true, from: from, to: r.line, until: r.line + watchLines}
-	r.fence.count(body)
 }
 
 // sampleReach is how far samples may reach whose marks stand in lines that are not read now. The zero value is outside of any.
