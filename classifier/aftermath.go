@@ -51,7 +51,7 @@ func (c *conclusion) diedAtFirst(e *event) bool {
 	if e.Attempt > 0 && e.Attempt <= len(e.file.Done) {
 		before = e.file.Done[e.Attempt-1]
 	}
-	return e.unlabelled() && uncaught(e.Trace) && e.Steps == before && !e.file.distributed()
+	return e.unlabelled() && uncaught(e.Trace) && e.Steps == before && e.file.PlainSteps && !e.file.distributed()
 }
 
 // stepsElsewhere reports whether training steps were reported after a kill had been noticed, in a log that is not the
@@ -113,8 +113,8 @@ func isFatal(x *event) bool {
 // goesOn reports whether the input shows progress after an event (bars that count on, losses) and then nothing that died: a
 // bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
 func (c *conclusion) goesOn(e *event) bool {
-	if uncaught(e.Trace) && e.file.ProgressAt-e.At.Offset < outputBuffer {
-		return false // later lines were waiting in the buffer of standard output
+	if uncaught(e.Trace) && e.file.ProgressAt-e.At.Offset < outputBuffer && e.file.OldBars-e.OldBars < 3 {
+		return false // later lines were waiting in the buffer of standard output, where tqdm draws no bars
 	}
 	if c.behind(e.file.Signs, e.SignsBy, e.file.Progress-e.Progress, e) < 3 || e.Attempt != e.file.Attempt {
 		return false

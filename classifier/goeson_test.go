@@ -195,6 +195,39 @@ func TestWhoCatchesAFailureGoesOn(t *testing.T) {
 	}
 }
 
+// TestAScriptThatPrintsItsTracebackGoesOn has tracebacks that reach the script, as that of a death does.
+func TestAScriptThatPrintsItsTracebackGoesOn(t *testing.T) {
+	t.Parallel()
+	const reaches = "Traceback (most recent call last):\n  File \"/home/u/train.py\", line 90, in <module>\n    loss.backward()\n" +
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n"
+	repeat := func(form string, from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			b.WriteString(strings.ReplaceAll(form, "#", fmt.Sprint(i)))
+		}
+		return b.String()
+	}
+	const bar, loss, actor = " #%|##   | #/900 [01:10<05:00,  2.10it/s]\n", "step # loss 2.31\n", "(TaskRunner pid=77) step:# - actor/loss:0.1 - timing_s/step:30.1\n"
+	for name, c := range map[string]struct {
+		log  string
+		want bool
+	}{
+		"a bar that counts on":                   {repeat(bar, 11, 20) + reaches + repeat(bar, 21, 25), true},
+		"a bar that is drawn once more":          {repeat(bar, 11, 21) + reaches + repeat(bar, 20, 21), false},
+		"a bar of the next launch":               {repeat(bar, 11, 20) + reaches + repeat(bar, 0, 25), false},
+		"a bar of the next launch after a step":  {repeat(bar, 11, 20) + reaches + repeat(bar, 1, 25), false},
+		"lines that wait in a buffer":            {repeat(loss, 11, 20) + reaches + repeat(loss, 21, 30), false},
+		"steps of an actor after what it quotes": {reaches + repeat(actor, 1, 9), true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"x.log": c.log}).Incidents
+			require.Len(t, got, 1)
+			assert.Equal(t, c.want, got[0].Survived)
+		})
+	}
+}
+
 // TestAnotherProgramsStepsAreNoRecovery puts the logs of two programs together, as launchers do: one dies, the other one has caught its
 // failure and goes on.
 func TestAnotherProgramsStepsAreNoRecovery(t *testing.T) {

@@ -24,7 +24,7 @@ func (c *Collector) marker(o *parser.Marker) {
 		f.step(o)
 	case "progress":
 		n, counts := o.Fields.Int("count")
-		counts = counts && n < maxCount && f.count(o.Fields["of"], int(n))
+		counts = counts && n < maxCount && f.count(o.Fields["of"], int(n), o.Fields["bar"] != "")
 		if counts || o.Fields["served"] != "" {
 			f.Progress++
 			f.ProgressAt = o.At.Offset
@@ -50,13 +50,23 @@ func (c *Collector) marker(o *parser.Marker) {
 // maxCount bounds the number of a step; larger numbers are something else.
 const maxCount = 1 << 40
 
+// tally is the progress of something.
+type tally struct {
+	Highest int
+	New     bool // it was seen from its beginning
+}
+
 // count notes the progress of something and reports whether it advanced.
-func (f *file) count(of string, n int) bool {
+func (f *file) count(of string, n int, bar bool) bool {
 	last, known := f.Counted[of]
-	if known && n <= last || !known && len(f.Counted) >= maxCounted {
+	if known && n <= last.Highest || !known && len(f.Counted) >= maxCounted {
 		return false
 	}
-	f.Counted[short(of)] = n
+	now := tally{n, last.New || !known && n <= 1}
+	f.Counted[short(of)] = now
+	if bar && !now.New {
+		f.OldBars++
+	}
 	return true
 }
 
@@ -66,6 +76,7 @@ func (f *file) step(o *parser.Marker) {
 	if !ok || n >= maxCount {
 		return
 	}
+	f.PlainSteps = f.PlainSteps || f.unlabelled(&o.Header)
 	f.Steppers.count(o.Header.Launched(), int(n))
 	if int(n) > f.LastStep {
 		f.LastStep = int(n)

@@ -46,6 +46,7 @@ type file struct {
 	Staged     int    // changes of phase that are kept
 	SteppedAt  int    // marks when the last training step was reported
 	Steps      int    // training steps that were reported
+	PlainSteps bool   // a line without a process's label reported some
 	Steppers   steppers
 	Signs      steppers          // of the writers of signs of progress
 	Clocks     map[string]moment // last stamp of each launcher's label
@@ -53,7 +54,8 @@ type file struct {
 	SetBack    int               // how often such a label's stamps went back
 	Progress   int               // weaker signs that a run goes on: see the marker "progress"
 	ProgressAt int64             // position of the last one
-	Counted    map[string]int    // the highest count of such signs, by what is counted
+	OldBars    int               // those of progress bars whose beginning was before all failures
+	Counted    map[string]tally  // such signs, by what is counted
 	Dead       int               // pid of an actor whose death is being reported, by the writer deadBy
 	DeadBy     string
 	LastStep   int       // highest step of this attempt, -1 before any
@@ -90,6 +92,7 @@ type event struct {
 	Since    moment // last stamp of its launcher's label before it
 	SetBack  int    // those of the file before it
 	Progress int    // signs of progress before it
+	OldBars  int    // those of bars
 	SignsBy  []int  // those of each of the file's writers of such
 	More     int    // reports of its kind behind it that are only counted
 	LastStep int

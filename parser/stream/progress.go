@@ -87,6 +87,9 @@ const maxSign = 4 << 10
 func (r *messageReader) watch(at parser.Position, body []byte, h envelope.Header) {
 	if count, counted, status := r.sign(body); counted {
 		fields := parser.Fields{"count": string(count.n), "of": count.word + "/" + string(count.total)}
+		if count.bar && len(count.total) > 0 {
+			fields["bar"] = "true"
+		}
 		r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: fields, Text: clip(body)})
 	} else if status != 0 {
 		r.answered(at, body, h, status == '5')
