@@ -9,8 +9,8 @@ import (
 
 // roles maps the key of a record to the column names that stand for it.
 var roles = map[string][]string{
-	"message": {"message", "msg", "log", "line", "_raw", "textpayload", "content", "@message", "log_line", "body"},
-	"time":    {"time", "timestamp", "@timestamp", "_time", "date", "datetime", "ts", "_messagetime"},
+	"message": {"message", "msg", "log", "line", "_raw", "textpayload", "content", "@message", "log_line", "body", "logmessage", "logentry"},
+	"time":    {"time", "timestamp", "@timestamp", "_time", "date", "datetime", "ts", "_messagetime", "timegenerated"},
 	"host":    {"host", "hostname", "pod", "node"},
 }
 
@@ -30,7 +30,7 @@ func csvColumns(head []byte) (columns []string, between byte) {
 		return nil, 0
 	}
 	for name := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(string(line), "\xef\xbb\xbf"), "\r"), string(between)) {
-		name = strings.ToLower(strings.Trim(name, `" `))
+		name = strings.TrimSuffix(strings.ToLower(strings.Trim(name, `" `)), " [utc]") // Azure Monitor's time
 		key := ""
 		for k, names := range roles {
 			if slices.Contains(names, name) && !slices.Contains(columns, k) {

@@ -156,6 +156,10 @@ func TestDecodersReturnLines(t *testing.T) {
 			`{"logtag":"F","message":"b","time":"1772355601000"}` + "\n" + `{"logtag":"F","message":"c","time":"1772355602000"}` + "\n" + `{"logtag":"F","message":"d","time":"1772355603000"}` + "\n" + `{"logtag":"F","message":"e","time":"1772355604000"}` + "\n" +
 				`{"logtag":"F","message":"f","time":"1772355605000"}` + "\n" + `{"logtag":"F","message":"g","time":"1772355606000"}` + "\n" + `{"logtag":"F","message":"h","time":"1772355607000"}` + "\n\n",
 		},
+		"Azure Monitor's table": {
+			"\"TimeGenerated [UTC]\",ContainerName,LogMessage,LogSource\n\"3/1/2026, 9:00:01.000 AM\",t,\"say \"\"a\"\"\",stderr\n",
+			"\n" + `{"logtag":"F","message":"say \"a\"","time":"3/1/2026, 9:00:01.000 AM"}` + "\n",
+		},
 		"rows": {hard, first + "\n" + filler + second + "\n" + filler + "short\n\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
