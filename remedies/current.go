@@ -92,6 +92,9 @@ func spellingOf(ctx *Context, names *naming, p *Parameter) *Spelling {
 // asWritten returns the key and the surface of a parameter in the log's spelling.
 func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (string, string) {
 	form, plain := f.value.Form, strings.TrimLeft(f.key, "+~")
+	if name := identifier(plain); strings.Contains(plain, " ") && (strings.HasPrefix(key, "*") || sameKey(name, key)) {
+		return name, "python" // where the script has a name, it prints words for people
+	}
 	if strings.HasPrefix(key, "*") {
 		return plain, surfaceOf(f)
 	}

@@ -48,6 +48,9 @@ func newSettings(config map[string]classifier.Value) *settings {
 	s := &settings{byLast: make(map[string][]entry, len(config))}
 	for k, v := range config {
 		name := plain(k)
+		if _, evaluates := config["Num examples"]; !evaluates { // of transformers' Trainer, whose "Batch size" is that of evaluation
+			name = identifier(name)
+		}
 		if strings.HasPrefix(name, "task_specific_params.") {
 			continue // a model's defaults for pipelines: no setting of the run
 		}
@@ -103,6 +106,9 @@ func plain(key string) string {
 	}
 	return strings.ReplaceAll(strings.ToLower(strings.TrimLeft(strings.TrimSpace(key), "-+~")), "-", "_")
 }
+
+// identifier returns the name that most programs have for words: batch_size for "Batch size".
+func identifier(words string) string { return strings.ReplaceAll(strings.ToLower(words), " ", "_") }
 
 func isPlain(key string) bool {
 	for i := range len(key) {

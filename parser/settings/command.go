@@ -25,7 +25,7 @@ var programs = set(`
 var servers = map[string][]string{"vllm": {"serve"}, "trtllm-serve": {"", "serve"}, "lmdeploy": {"serve api_server", "chat"}}
 
 // wrappers may precede a program.
-var wrappers = set(`exec nohup time sudo env stdbuf numactl eval setsid command && then`)
+var wrappers = set(`%run exec nohup time sudo env stdbuf numactl eval setsid command && then`)
 
 // openers begin a shell line in which a program follows after && or ;. A prompt may precede them.
 var openers = set(`
@@ -78,7 +78,7 @@ func findCommand(s string) (string, bool) {
 			end++
 		}
 		word := s[start:end]
-		for word != "" && (word[0] == '\'' || word[0] == '"' || word[0] == '`' || word[0] == '(') {
+		for word != "" && (word[0] == '!' || word[0] == '\'' || word[0] == '"' || word[0] == '`' || word[0] == '(') {
 			word = word[1:]
 		}
 		if i := strings.IndexByte(word, '>'); i > 2 && word[1:3] == `:\` { // Windows' prompt
@@ -154,7 +154,7 @@ func isMentioned(word, rest string) bool {
 
 // atCommand reports whether a command may begin after prefix.
 func atCommand(prefix string) bool {
-	t := strings.TrimRight(prefix, " \t'\"`(")
+	t := strings.TrimPrefix(strings.TrimRight(prefix, " \t'\"`(!"), "!") // which a notebook puts before a shell's command
 	if t == "" {
 		return true
 	}

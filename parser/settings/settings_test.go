@@ -327,6 +327,11 @@ func TestForms(t *testing.T) {
 			want: []string{"command --bs=8", "command --ga=2", "command --batch_size=2", "command --lr=1e-5", "command --warmup=7"},
 		},
 		{
+			name: "command in a cell of a notebook",
+			log:  "!CUDA_VISIBLE_DEVICES=0 python f.py --bs 8\n!cd trainer && python g.py --ga 2\nIn [3]: !accelerate launch h.py --lr 1e-5\n%run i.py --warmup 7\nWow! python did --not run",
+			want: []string{"command --bs=8", "command --ga=2", "command --lr=1e-5", "command --warmup=7"},
+		},
+		{
 			name: "command at a prompt, of any program with a known flag",
 			log: "$ ns-train nerfacto --data d --pipeline.datamanager.train-num-rays-per-batch 16384\n+ whisperx a.mp3 --batch_size 32\n10.0.0.3 [3] + python /x/train.py --max-sentences=16\n" +
 				"$ grep -r --include notes.txt batch\nwe ran whisperx with --batch_size 32\ncost: 5$ a --batch_size",
