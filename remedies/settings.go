@@ -32,6 +32,7 @@ const (
 type settings struct {
 	byLast map[string][]entry // by the last part of the path
 	lasts  []string           // these parts in order
+	words  bool               // a key in words is also found as a name, "Batch size" as batch_size
 	block  string             // the failed process's part of the configuration, with a dot; empty if it has none of its own
 	// changed has the entries that [settings.with] put in the place of those in byLast, which it shares.
 	changed map[string][]entry
@@ -45,17 +46,25 @@ type entry struct {
 }
 
 func newSettings(config map[string]classifier.Value) *settings {
-	s := &settings{byLast: make(map[string][]entry, len(config))}
+	_, trainer := config["Num examples"] // of transformers, whose "Batch size" is that of evaluation
+	return settingsOf(config, !trainer)
+}
+
+func settingsOf(config map[string]classifier.Value, words bool) *settings {
+	s := &settings{byLast: make(map[string][]entry, len(config)), words: words}
 	for k, v := range config {
 		name := plain(k)
-		if _, evaluates := config["Num examples"]; !evaluates { // of transformers' Trainer, whose "Batch size" is that of evaluation
-			name = identifier(name)
-		}
 		if strings.HasPrefix(name, "task_specific_params.") {
 			continue // a model's defaults for pipelines: no setting of the run
 		}
-		last := lastWord(name)
-		s.byLast[last] = append(s.byLast[last], entry{key: k, plain: name, value: v, evaluation: ofEvaluation(name)})
+		names := []string{name, identifier(name)}
+		if name == names[1] || !words {
+			names = names[:1]
+		}
+		for _, name := range names {
+			last := lastWord(name)
+			s.byLast[last] = append(s.byLast[last], entry{key: k, plain: name, value: v, evaluation: ofEvaluation(name)})
+		}
 	}
 	for _, e := range s.byLast {
 		slices.SortFunc(e, byKey)
@@ -77,7 +86,7 @@ func (s *settings) with(config map[string]classifier.Value) *settings {
 	out := *s
 	out.changed = map[string][]entry{}
 	maps.Copy(out.changed, s.changed)
-	for last, changed := range newSettings(config).byLast {
+	for last, changed := range settingsOf(config, s.words).byLast {
 		if at, known := slices.BinarySearch(out.lasts, last); !known {
 			out.lasts = slices.Insert(slices.Clone(out.lasts), at, last)
 		}
