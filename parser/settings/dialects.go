@@ -75,6 +75,11 @@ var dialects = [...]dialect{
 		want:   []string{"--nproc_per_node=8", "--micro-batch-size=4", "model.path=/m"},
 	},
 	{
+		name: "Slurm's job", read: (*Reader).allocation,
+		sample: "   TRES=cpu=16,mem=192G,node=2,billing=16",
+		want:   []string{"ReqMem=96G"},
+	},
+	{
 		name: "environment", read: (*Reader).environment,
 		sample: "+ export NCCL_DEBUG=INFO SINGULARITYENV_OMP_NUM_THREADS=8",
 		want:   []string{"NCCL_DEBUG=INFO", "OMP_NUM_THREADS=8"},

@@ -3,9 +3,11 @@ package settings
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 
 	"oomscan/parser/ascii"
+	"oomscan/parser/lazyre"
 )
 
 // table reads Megatron's argument table between its frame lines. Names of 48 bytes or more have no dots, only blanks
@@ -201,6 +203,22 @@ func (r *Reader) trainer(text []byte) bool {
 		}
 	}
 	return found
+}
+
+// resources matches what `scontrol show job` prints of a job's nodes.
+var resources = lazyre.New(`^\s*(?:Req|Alloc)?TRES=cpu=\d+,mem=(\d{1,12})([KMGT]),node=(\d{1,5})(?:,|$)`)
+
+// allocation reads the memory of each node from Slurm's sum over the nodes of a job.
+func (r *Reader) allocation(text []byte) bool {
+	m := resources().FindSubmatch(text)
+	if m == nil {
+		return false
+	}
+	sum, _ := strconv.Atoi(string(m[1]))
+	if nodes, _ := strconv.Atoi(string(m[3])); nodes > 0 && sum%nodes == 0 {
+		r.emit("ReqMem", strconv.Itoa(sum/nodes)+string(m[2]), r.line, Pairs)
+	}
+	return true
 }
 
 // banner reads a job script's banner of requested resources.
