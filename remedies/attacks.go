@@ -28,7 +28,7 @@ var attacks = map[string][]string{
 	"engine_share_too_large": {"share-down", "sleep", "saver-margin", "eager", "graphs", "optimizer-offload", "engine-chunk", "engine-seqs", "engine-tp", "apart"},
 	"engine_share_too_small": {"share-up", "engine-total", "engine-multimodal", "engine-pixels", "engine-length", "kv-dtype", "engine-tp", "engine-quantization", "engine-chunk", "eager"},
 	"engine_activation":      {"engine-chunk", "share-down", "engine-multimodal", "engine-pixels", "engine-seqs", "pieces", "engine-tp", "attention"},
-	"graph_capture":          {"share-down", "graphs", "eager", "engine-seqs"},
+	"graph_capture":          {"share-down", "prefill-graphs", "graphs", "eager", "engine-seqs"},
 	"nccl_no_margin":         {"warm-up", "prealloc", "pool-share", "saver-margin", "empty-cache", "share-down", "sleep", "nccl", "nvlink-sharp", "micro-batch", "token-budget", "recompute", "optimizer-offload"},
 	"weight_update":          {"update-bucket", "update-layers", "engine-adapters", "share-down", "sleep", "optimizer-offload", "own-gpus"},
 	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "save-once", "optimizer-offload", "param-offload", "sleep", "share-down", "host-limit", "host-node", "offload-off"},

@@ -484,3 +484,17 @@ func TestNoLengthHelpsAnEngineThatLoadsItsWeights(t *testing.T) {
 		})
 	}
 }
+
+// TestGraphsOfPromptsHaveAFlagOfTheirOwn is about SGLang 0.5.15, which captures graphs for prompts before those for decoding.
+func TestGraphsOfPromptsHaveAFlagOfTheirOwn(t *testing.T) {
+	t.Parallel()
+	answer := func(runner string) []string {
+		return changesOf(answerTo(t, "server_args=ServerArgs(model_path='Qwen/Qwen2.5-7B-Instruct', mem_fraction_static=0.8, tp_size=1)\n"+
+			stackOf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.00 GiB. GPU 0 has a total capacity of 79.10 GiB of which 1.10 GiB is free. Including non-PyTorch memory, this process has 78.00 GiB memory in use. Of the allocated memory 76.50 GiB is allocated by PyTorch, and 300.00 MiB is reserved by PyTorch but unallocated.",
+				"/x/sglang/srt/managers/scheduler.py|init_all_cuda_graphs|self.tp_worker.init_cuda_graphs()", "/x/sglang/srt/model_executor/runner/"+runner+"|capture|self.capture_one_shape(bs)")))
+	}
+	assert.Contains(t, answer("prefill_cuda_graph_runner.py"), "--cuda-graph-backend-prefill=disabled")
+	assert.NotContains(t, answer("prefill_cuda_graph_runner.py"), "--cuda-graph-max-bs-decode=16")
+	assert.NotContains(t, answer("decode_cuda_graph_runner.py"), "--cuda-graph-backend-prefill=disabled")
+	assert.Contains(t, answer("decode_cuda_graph_runner.py"), "--cuda-graph-max-bs-decode=16")
+}

@@ -124,9 +124,25 @@ func kvRuntime(ctx *Context, _ string) verdict {
 // Engine functions: some measure activations at startup, some run once the cache exists, some wake a sleeping engine.
 var (
 	profiling  = []string{"profile_run", "profile_num_available_blocks", "determine_num_available_blocks", "determine_available_memory"}
-	afterCache = []string{"capture_model", "compile_or_warm_up", "init_cuda_graphs", "init_device_graphs", "wake_up", "resume"}
+	afterCache = []string{"capture_model", "compile_or_warm_up", "init_cuda_graphs", "init_all_cuda_graphs", "init_device_graphs", "capture_one_shape", "wake_up", "resume"}
 	wakes      = []string{"wake_up", "resume_memory", "resume_kv"}
 )
+
+// graphsByPhase reports whether an SGLang has flags for the graphs of each phase, as 0.5.15 has (srt/model_executor/cuda_graph_config.py).
+func graphsByPhase(ctx *Context, _ string) verdict {
+	const why = "SGLang's flags for graphs name the phase"
+	for _, key := range []string{"cuda_graph_max_bs_decode", "cuda_graph_backend_decode", "cuda_graph_bs_decode", "cuda_graph_config.decode.backend"} {
+		if ctx.settings.has(key) {
+			return verdict{yes, why}
+		}
+	}
+	return verdict{truthOf(ctx.messageContains("cuda-graph-max-bs-decode") || ctx.passesThrough("sglang/srt/model_executor/runner/")), why}
+}
+
+// prefillGraphs reports whether graphs of prompts were being captured, which no SGLang before these flags does.
+func prefillGraphs(ctx *Context, _ string) verdict {
+	return verdict{truthOf(ctx.messageContains("capture prefill cuda graph failed") || ctx.passesThrough("model_executor/runner/prefill_cuda_graph_runner.py")), "it failed while graphs of prompts were captured"}
+}
 
 // engineDepth is the number of frames of an engine's stack that count.
 const engineDepth = 80

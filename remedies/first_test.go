@@ -34,7 +34,7 @@ var attackers = map[string]string{
 	"engine_share_too_large": "share-down sleep saver-margin card-split eager graphs optimizer-offload param-offload update-layers empty-cache apart",
 	"engine_share_too_small": "share-up engine-tp engine-length engine-total engine-chunk engine-seqs kv-dtype engine-quantization eager layers",
 	"engine_activation":      "engine-seqs engine-chunk engine-multimodal engine-arena attention share-down engine-length kv-dtype",
-	"graph_capture":          "share-down graphs eager",
+	"graph_capture":          "share-down prefill-graphs graphs eager",
 	"nccl_no_margin":         "share-down sleep saver-margin prealloc pool-share empty-cache warm-up nccl nvlink-sharp others",
 	"weight_update":          "update-bucket update-layers engine-adapters share-down sleep optimizer-offload own-gpus",
 	"checkpoint_gather":      "sharded-save rank0-save lean-save save-once merge optimizer-offload param-offload host-limit",

@@ -113,6 +113,7 @@ var levers = []lever{
 	{id: "encoder-reserve", topics: []string{"encoder-reserve"}, costs: "a smaller KV cache: fewer sequences at once"},
 	{id: "engine-pixels", topics: []string{"engine-pixels"}, costs: "less detail in the images"},
 	{id: "image-processor", topics: []string{"image-processor"}, costs: "images take longer to prepare"},
+	{id: "prefill-graphs", topics: []string{"prefill-graphs"}, costs: "slower short prompts"},
 	{id: "graphs", topics: []string{"engine-capture-sizes"}, keys: []string{"cuda_graph_max_bs", "capture_sizes", "max_capture_size"}, costs: "slower decoding of large batches"},
 	{id: "eager", topics: []string{"engine-eager"}, keys: []string{"enforce_eager", "disable_cuda_graph"}, costs: "slower decoding"},
 	{id: "cache-offload", keys: []string{"cache_implementation"}, costs: "slower generation"},

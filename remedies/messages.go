@@ -81,8 +81,8 @@ var (
 		why:      "torch_memory_saver refused the request because of its margin", not: "the margin of torch_memory_saver did not cause it",
 	}
 	graphCapture = sign{
-		texts: []string{"capture cuda graph", "cuda graph capture", "capturing cuda graph"}, near: 40,
-		frames: []string{"capture_model", "init_cuda_graphs", "init_device_graphs", "capture_one_batch_size", "capture_graph", "cuda_graph_warmup"},
+		texts: []string{"capture cuda graph", "capture prefill cuda graph", "cuda graph capture", "capturing cuda graph"}, near: 40,
+		frames: []string{"capture_model", "init_cuda_graphs", "init_all_cuda_graphs", "init_device_graphs", "capture_one_batch_size", "capture_one_shape", "capture_graph", "cuda_graph_warmup"},
 		why:    "it failed while CUDA graphs were captured",
 	}
 	rowsFailed = sign{frames: []string{"req_to_token = "}, near: 3, why: "SGLang keeps a row of the longest context for each request that may run"}

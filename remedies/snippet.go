@@ -32,7 +32,7 @@ func snippet(c *Change, plus bool) string {
 		if strings.HasPrefix(key, "-D") { // of CMake
 			return key + "=" + to
 		}
-		if on, ok := parseBool(to); ok && (to != "on" || c.From != nil && *c.From == "0") { // llama.cpp's switches took no value once
+		if on, ok := parseBool(to); ok && to != "disabled" && (to != "on" || c.From != nil && *c.From == "0") { // llama.cpp's switches took no value once
 			if on {
 				return key
 			}

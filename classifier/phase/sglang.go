@@ -1,13 +1,15 @@
 package phase
 
-// sglangRules: SGLang 0.3 ... Dec 2025 (python/sglang/srt). Graph capture calls the model runner's forward, so its
+// sglangRules: SGLang 0.3 ... July 2026 (python/sglang/srt). Graph capture calls the model runner's forward, so its
 // constructor frames come first and start-up keeps its say.
 func sglangRules() []rule {
 	return []rule{
 		r("sglang/srt/model_executor/*graph_runner.py", "__init__ capture capture_one_batch_size run_once", Init, decisive).
 			says("CUDA graphs are captured"),
+		r("sglang/srt/model_executor/runner/*graph_runner.py", "__init__ capture capture_one_shape _capture_one_stream", Init, decisive).
+			says("CUDA graphs are captured"),
 		r("sglang/srt/model_executor/*model_runner.py", "__init__ initialize load_model init_memory_pool "+
-			"init_device_graphs init_cuda_graphs init_attention_backend init_torch_distributed profile_max_num_token "+
+			"init_device_graphs init_cuda_graphs init_all_cuda_graphs init_attention_backend init_torch_distributed profile_max_num_token "+
 			"kernel_warmup init_piecewise_cuda_graphs", Init, decisive),
 		r("sglang/srt/model_executor/*model_runner.py", "update_weights* get_weights_by_name", WeightUpdate, decisive),
 		r("sglang/srt/model_executor/*model_runner.py", "forward forward_* _forward* sample", Rollout, decisive),

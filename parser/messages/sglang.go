@@ -288,6 +288,7 @@ func sglangGauges() []pattern.Pattern {
 					Want: parser.Fields{"tokens": "41806", "used": "6979321856"},
 				},
 				{Line: "KV Cache is allocated. #tokens: 512, KV size: 2.50 GB", Want: parser.Fields{"tokens": "512", "used": "2684354560"}},
+				{Line: "KV Cache is allocated. dtype: torch.bfloat16, #tokens: 512, KV size: 2.50 GB", Want: parser.Fields{"tokens": "512", "used": "2684354560"}},
 			},
 			NoMatch: []string{"KV cache pool is full. Retract requests. #retracted_reqs: 2"},
 		},
@@ -305,15 +306,16 @@ func sglangGauges() []pattern.Pattern {
 		{
 			Name: "sglang.mem_available",
 			Literals: []string{
-				"Load weight begin. avail mem=", "Memory pool end. avail mem=", "graph begin. This can take", "available_gpu_mem=",
+				"Load weight begin. avail mem=", "Memory pool end. avail mem=", "graph begin. This can take", " graph begin. backend=", "available_gpu_mem=",
 			},
-			Expr: `(?:Load weight begin\. avail mem|Memory pool end\. avail mem|graph begin\. This can take [a-z ]{1,40}\. avail mem|available_gpu_mem)` +
+			Expr: `(?:Load weight begin\. avail mem|Memory pool end\. avail mem|graph begin\. (?:This can take [a-z ]{1,40}\.|backend=[\w=\[\], ]{1,2000},) avail mem|available_gpu_mem)` +
 				`=(?<free_gib>\d+(?:\.\d+)?) GB`,
 			Gauge: true, Source: src,
 			Match: []pattern.Sample{
 				{Line: "Load weight begin. avail mem=78.50 GB", Want: parser.Fields{"free": "84288733184"}},
 				{Line: "Memory pool end. avail mem=16.00 GB", Want: parser.Fields{"free": "17179869184"}},
 				{Line: "Capture cuda graph begin. This can take up to several minutes. avail mem=15.50 GB", Want: parser.Fields{"free": "16642998272"}},
+				{Line: "Capture target decode CUDA graph begin. backend=full, num_tokens_per_req=1, bs=[1, 2, 4], avail mem=15.50 GB", Want: parser.Fields{"free": "16642998272"}},
 				{
 					Line: "max_total_num_tokens=873416, chunked_prefill_size=-1, max_prefill_tokens=32768, max_running_requests=2048, context_len=32768, available_gpu_mem=14.50 GB",
 					Want: parser.Fields{"free": "15569256448"},
@@ -323,14 +325,20 @@ func sglangGauges() []pattern.Pattern {
 		},
 		{
 			Name:     "sglang.mem_graphs",
-			Literals: []string{" graph end. Time elapsed: "},
-			Expr: `graph end\. Time elapsed: [\d.]{1,12} s\.(?: mem usage=(?<used_gib>\d+(?:\.\d+)?) GB\.)?` +
+			Literals: []string{" graph end. Time elapsed: ", " graph end. elapsed="},
+			Expr: `graph end\. (?:Time elapsed: |elapsed=)[\d.]{1,12} s[.,](?: mem usage=(?<used_gib>\d+(?:\.\d+)?) GB[.,])?` +
 				`(?: avail mem=(?<free_gib>\d+(?:\.\d+)?) GB)?`,
-			Gauge: true, Source: src,
-			Match: []pattern.Sample{{
-				Line: "Capture cuda graph end. Time elapsed: 8.61 s. mem usage=0.50 GB. avail mem=14.50 GB.",
-				Want: parser.Fields{"used": "536870912", "free": "15569256448"},
-			}},
+			Gauge: true, Source: src + "; 0.5.15 has a line for each phase",
+			Match: []pattern.Sample{
+				{
+					Line: "Capture cuda graph end. Time elapsed: 8.61 s. mem usage=0.50 GB. avail mem=14.50 GB.",
+					Want: parser.Fields{"used": "536870912", "free": "15569256448"},
+				},
+				{
+					Line: "Capture target prefill CUDA graph end. elapsed=4.56 s, mem usage=0.50 GB, avail mem=14.50 GB.",
+					Want: parser.Fields{"used": "536870912", "free": "15569256448"},
+				},
+			},
 			NoMatch: []string{"Capture cuda graph begin. This can take up to several minutes. avail mem=15.52 GB"},
 		},
 		{
@@ -359,6 +367,7 @@ func sglangMarkers() []pattern.Pattern {
 		stage.line("sglang.init_graphs", point("init", "graph capture"), `(?:Memory pool end\.|Capture (?:\w+ ){1,3}graph (?:begin\.|bs \[|failed: ))`,
 			[]string{"Memory pool end.", " graph begin.", " graph bs [", " graph failed: "}, "Memory pool end. avail mem=3.14 GB",
 			"Capture draft cuda graph begin. This can take up to several minutes. avail mem=2.61 GB",
+			"Capture draft extend CUDA graph begin. backend=full, num_tokens_per_bs=6, bs=[1, 2], avail mem=7.01 GB",
 			"Exception: Capture cuda graph failed: CUDA out of memory. Tried to allocate 594.00 MiB."),
 		{
 			Name:     "sglang.ready",
