@@ -146,6 +146,23 @@ func vllmGauges() []pattern.Pattern {
 			NoMatch: []string{"Free memory on device (37.25/79.00 GiB) on startup is less than desired GPU memory utilization (0.8, 63.25 GiB)."},
 		},
 		{
+			Name:     "vllm.share",
+			Literals: []string{"The current --gpu-memory-utilization="},
+			Expr:     `The current --gpu-memory-utilization=(?<fraction>[01]\.\d{1,6}?)0* is equivalent to `,
+			Gauge:    true, Tells: map[string]string{"gpu_memory_utilization": "fraction"}, Source: "vLLM since 0.19, v1/worker/gpu_worker.py",
+			Match: []pattern.Sample{{
+				Line: "CUDA graph memory profiling is enabled (default since v0.21.0). The current --gpu-memory-utilization=0.9200 is equivalent to --gpu-memory-utilization=0.9048 without CUDA graph memory profiling.",
+				Want: parser.Fields{"fraction": "0.92"},
+			}},
+		},
+		{
+			Name:     "vllm.graphs_estimated",
+			Literals: []string{"Estimated CUDA graph memory: "},
+			Expr:     `Estimated CUDA graph memory: (?<used_sz>\d+(?:\.\d+)? GiB) total`,
+			Gauge:    true, Source: "vLLM since 0.19, v1/worker/gpu_model_runner.py: taken off the cache since 0.21",
+			Match: []pattern.Sample{{Line: "Estimated CUDA graph memory: 0.50 GiB total", Want: parser.Fields{"used": "536870912"}}},
+		},
+		{
 			Name:     "vllm.backed_up",
 			Literals: []string{" is backed up in CPU and the rest "},
 			Expr:     `of which (?<used_sz>\d+(?:\.\d+)? ?GiB) is backed up in CPU and the rest `,

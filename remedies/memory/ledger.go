@@ -193,6 +193,7 @@ var readings = []struct{ gauge, field, name string }{
 	{"vllm.usage", "graphs", "CUDA graphs"},
 	{"vllm.kv_available", "available", "KV cache"},
 	{"vllm.graphs", "used", "CUDA graphs"},
+	{"vllm.graphs_estimated", "used", "CUDA graphs"},
 }
 
 // engine returns what the inference engine reported about itself before the incident.
