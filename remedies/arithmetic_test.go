@@ -90,7 +90,7 @@ func TestALimitThatIsNotAppliedIsNotLowered(t *testing.T) {
 		return with(gpuOOM("forward"), func(r *classifier.Root) {
 			r.Message, r.Trace = "CUDA out of memory. Tried to allocate", head
 			n := tokens * 151936 * 4 / gib
-			r.Requested, r.Free, r.Total = gibs(float64(int(n*100+.5))/100), gibs(9.5), gibs(79.11)
+			r.Requested, r.Free, r.Total = gibs(float64(int(n*100+.5))/100), gibs(3.5), gibs(79.11)
 		})
 	}
 	settings := []string{

@@ -198,6 +198,7 @@ var attacksThere = []attack{
 	{"limit_too_small", "eval_accumulation_steps>0", append([]string{"eval-logits"}, attacks["limit_too_small"]...)},
 	{"checkpoint_gather", "broadcasts_state", append([]string{"own-copies"}, attacks["checkpoint_gather"]...)},
 	{"checkpoint_gather", "framework:unsloth", []string{"merge"}},
+	{"limit_too_small", "room_on_card", []string{"card-limit"}},
 	{"limit_too_small", "compiling", []string{"build-jobs", "host-limit", "host-node"}},
 	{"limit_too_small", "cache_on_host", []string{"engine-length", "kv-dtype", "host-limit", "host-node"}},
 	{"limit_too_small", "by_shell", append([]string{"submit"}, attacks["limit_too_small"]...)},

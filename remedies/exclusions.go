@@ -83,6 +83,13 @@ var exclusions = []exclusion{
 	{why: missingFromVersion},
 	{levers: []string{"param-offload", "optimizer-offload"}, why: offloadedByName},
 	{why: otherPhase},
+	{why: func(q *question) string {
+		if q.resource != "gpu" || q.item.Topic == "card-limit" {
+			return ""
+		}
+		return isTrue("room_on_card")(q)
+	}},
+	{topics: []string{"eval-batch"}, why: because("the log shows no evaluation", func(ctx *Context) bool { return ctx.phase == "unknown" && !ctx.is("evaluating") })},
 	{topics: []string{"small-optimizer", "optimizer-offload", "cpu-optimizer"}, why: smallStates},
 	{why: func(q *question) string { return ofTraining(q.Context, q.item.Topic, q.changes) }},
 	{levers: []string{"no-grad"}, why: because("it failed on the input, before any layer of the model", beforeLayers)},

@@ -164,6 +164,7 @@ var levers = []lever{
 	{id: "workers", topics: []string{"data-workers"}, keys: []string{"num_workers", "num_proc", "prefetch_factor", "workers", "workers_per_gpu"}, way: "down", costs: "slower loading of data"},
 	{id: "object-store", keys: []string{"object_store_memory"}},
 	{id: "host-limit", keys: []string{"mem", "=m", "mem_per_cpu", "mem_per_gpu", "limits.memory", "memory", "h_vmem"}, way: "up"},
+	{id: "card-limit", topics: []string{"card-limit"}},
 	{id: "gpu-share", topics: []string{"gpu-share"}, costs: "less of the card for other containers"},
 	{id: "pod-request", topics: []string{"pod-request"}, costs: "nodes that have so much free"},
 	{id: "vm-memory", topics: []string{"vm-memory"}, way: "up", costs: "less memory for the rest of the computer"},

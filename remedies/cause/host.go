@@ -233,6 +233,7 @@ var host = []hypothesis{
 			{3 * proof, belowWeights},
 			{3 * proof, CacheOnHost},
 			{2 * proof, sharedOut},
+			{2 * proof, RoomOnCard},
 			{2 * proof, builds},
 			{hint, when("host memory ran out", (*Input).host)},
 		},
@@ -243,6 +244,9 @@ var host = []hypothesis{
 					text += "; with this request it would use " + gib(in.Used)
 				}
 				return text, in.Total
+			}
+			if room := RoomOnCard(in); room != "" {
+				return room, nil
 			}
 			if why := cmp.Or(builds(in), belowWeights(in), CacheOnHost(in)); why != "" {
 				return why, nil
@@ -406,6 +410,15 @@ func sharedOut(in *Input) string {
 		return ""
 	}
 	return saw("HAMi refused memory beyond the container's share of the GPU", "cuda.hami")(in)
+}
+
+// RoomOnCard reports that PyTorch was refused a small part of what was free on the card, which is much of it: something else limits the process. On Windows and
+// in WSL the driver backs a card's memory with memory of the host.
+func RoomOnCard(in *Input) string {
+	if in.Kind != "gpu_oom" || in.Requested == nil || in.Free == nil || in.Total == nil || *in.Free < *in.Total/4 || *in.Free < 4**in.Requested {
+		return ""
+	}
+	return gib(in.Requested) + " was refused although " + gib(in.Free) + " of the GPU was free: something else limits the process"
 }
 
 // tinyLimit reports that the limit is less than a program with a model takes.

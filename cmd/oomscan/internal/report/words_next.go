@@ -46,6 +46,8 @@ func nextOnGPU(r *Report, in *Incident, on string) *check {
 		return &check{"nvidia-smi --query-compute-apps=pid,used_memory,name --format=csv", on + ", while it runs: which other processes hold GPU memory, and how much."}
 	case in.Root.Needed != nil: // a compiler refused it, so nothing ran that could be measured
 		return nil
+	case in.Cause != nil && in.Cause.ID == "limit_too_small": // a limit holds no memory that a tool could show
+		return nil
 	case framework == "jax":
 		return &check{`jax.profiler.save_device_memory_profile("memory.prof")`, "Right before the step that fails: pprof then shows which code holds the memory."}
 	case cuda && (framework == "torch" || framework == "deepspeed"):
