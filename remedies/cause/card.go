@@ -460,7 +460,8 @@ func freeFarBelow(in *Input) string {
 // otherCard is a device that is not the first.
 var otherCard = lazyre.New(`^['"]?cuda:[1-9]\d{0,2}['"]?$`)
 
-// firstContext reports that a process could not even create its context: nothing on the card is its own.
+// firstContext reports that a process could not even create its context: nothing on the card is its own. The allocator's own failures
+// have figures, so one without them that moves a tensor to the card is the context's.
 func firstContext(in *Input) string {
 	if in.Kind != string(parser.GPUDriverOOM) || !in.gpu() {
 		return ""
@@ -471,10 +472,11 @@ func firstContext(in *Input) string {
 	} else if key, v, ok := in.Setting("device"); ok && in.passes(1, "torch/cuda/streams.py __new__") && otherCard().MatchString(v) {
 		return fmt.Sprintf("%s is %s, but a stream is made on GPU 0 unless the code sets the device, and it had no room", key, v)
 	}
-	if in.Phase != "init" {
+	moves := in.GPUs <= 1 && in.passes(1, "t.cuda(", "t.to(", "model.cuda(", "model.to(")
+	if in.Phase != "init" || !moves && !in.passes(2, calls...) {
 		return ""
 	}
-	return frames(2, "the card was full before this process had anything on it", calls...)(in)
+	return "the card was full before this process had anything on it"
 }
 
 // ownFills reports that the failed process itself fills the card.

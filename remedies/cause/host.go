@@ -412,8 +412,8 @@ func sharedOut(in *Input) string {
 	return saw("HAMi refused memory beyond the container's share of the GPU", "cuda.hami")(in)
 }
 
-// RoomOnCard reports that PyTorch was refused a small part of what was free on the card, which is much of it: something else limits the process. On Windows and
-// in WSL the driver backs a card's memory with memory of the host.
+// RoomOnCard reports that PyTorch was refused a request although much of the card was free: something else limits the process. On Windows
+// and in WSL the driver backs a card's memory with memory of the host.
 func RoomOnCard(in *Input) string {
 	if in.Kind != "gpu_oom" || in.Requested == nil || in.Free == nil || in.Total == nil || *in.Free < *in.Total/4 || *in.Free < 4**in.Requested {
 		return ""
