@@ -386,12 +386,12 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"decode":          {"it failed during decoding", "not while tokens were generated", decode.ask},
 		"outside_pool":    {"what failed allocates outside of the pool that JAX reserves", "the pool that JAX reserves ran out", outsidePool},
 		"one_holder":      {"one process held most of the host memory", "no process alone held most of the host memory", oneHolder},
-		"room_on_card":    {"much more was free on the card than was requested", "no more was free on the card than was requested", func(ctx *Context, _ string) verdict {
+		"room_on_card": {"much more was free on the card than was requested", "no more was free on the card than was requested", func(ctx *Context, _ string) verdict {
 			why := cause.RoomOnCard(ctx.input())
 			return verdict{truthOf(why != ""), why}
 		}},
-		"windows":         {"Windows", "not Windows", windows},
-		"killed":          {"a process was killed", "no process was killed", processKilled},
+		"windows": {"Windows", "not Windows", windows},
+		"killed":  {"a process was killed", "no process was killed", processKilled},
 		"eager": {"the engine runs without CUDA graphs", "the engine is not known to run without CUDA graphs", func(ctx *Context, _ string) verdict {
 			if v := ctx.holds("enforce_eager=True"); v.truth == yes { // under any program's name for its engine
 				return v
