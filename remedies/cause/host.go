@@ -233,7 +233,7 @@ var host = []hypothesis{
 			{3 * proof, belowWeights},
 			{3 * proof, CacheOnHost},
 			{2 * proof, sharedOut},
-			{2 * proof, RoomOnCard},
+			{2 * proof, both(RoomOnCard, func(in *Input) bool { return !in.SharesCard })}, // else the engine's allocator may have failed before
 			{2 * proof, builds},
 			{hint, when("host memory ran out", (*Input).host)},
 		},
