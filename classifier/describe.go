@@ -241,7 +241,7 @@ func (r *Run) lookup(names ...string) (Value, bool) {
 // modelNames are the settings that name the model which is trained or served, framework by framework; the first wins.
 var modelNames = []string{
 	"actor_rollout_ref.model.path", "trainer.policy.model.path", "policy.model_name", "actor.path", "model_name_or_path", "model_path", "pretrain", "hf_checkpoint",
-	"base_model", "pretrained_model_name_or_path", "model.path", "model.partial_pretrain", "model.name", "model", "model._component_", "model_name", "model_id_or_path", "model_id",
+	"base_model", "pretrained_model_name_or_path", "model.path", "model.partial_pretrain", "model.name", "model", "model._component_", "model_name", "model_id_or_path", "model_id", "input_model",
 }
 
 func (r *Run) modelFromConfig() {

@@ -159,6 +159,7 @@ var programs = []Program{
 		Packages: []Package{
 			{"llamafactory", []string{"train", "model", "data", "hparams", "cli.py", "launcher.py", "chat", "eval", "extras", "webui", "api"}},
 			{"llmtuner", []string{"train", "model", "data", "hparams", "extras", "chat", "tuner"}}, // before 0.8
+			{"LLaMA-Efficient-Tuning", []string{"src"}}, // in 2023
 		},
 		Loggers: []string{"llamafactory", "llmtuner"},
 		Keys:    []string{"finetuning_type"},

@@ -287,7 +287,8 @@ func (ctx *Context) gpusPerNode() (int64, bool) {
 			return n, true
 		}
 	}
-	return 0, false
+	n, ok := ctx.gpus()
+	return n, ok && (n == 1 || ctx.run.Nodes != nil && *ctx.run.Nodes == 1)
 }
 
 // shortfall returns the number of bytes that were missing.

@@ -21,7 +21,7 @@ var knownSettings = set(`
 	batch_size batchsize bs bsz micro_batch mini_batch global_batch grad_accum accumulation_steps accumulate seq_len
 	seq_length seqlen max_length max_len model_len context_length context_len block_size cutoff_len max_seq_len
 	max_seq_length max_position_embeddings max_tokens max_new_tokens tokens_per_gpu tokens_per_mb completion_length
-	prompt_length response_length response_len prompt_len packing imgsz imagesize image_size img_size resolution num_frames
+	prompt_length source_length target_length response_length response_len prompt_len packing imgsz imagesize image_size img_size resolution num_frames
 	checkpointing gradient_checkpoint recompute recompute_granularity remat activation_offload offload param_offload
 	optimizer_offload cpu_offload offload_params offload_policy offload_optimizer offload_param swap_space cpu_offload_gb
 	zero_stage zero fsdp sharding_strategy reshard_after_forward sync_module_states low_cpu_mem_usage gpu_memory_utilization
