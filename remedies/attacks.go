@@ -11,7 +11,7 @@ var attacks = map[string][]string{
 	"states_too_big":         {"spread", "experts", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "smaller-model", "freeze", "more-gpus", "apart", "train-tp", "train-pp", "engine-tp", "engine-quantization", "engine-offload", "param-offload", "adapters", "fsdp2"},
 	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
 	"not_sharded":            {"launcher", "spread", "shard", "lazy-load", "optimizer-offload", "freeze", "more-gpus", "train-tp", "train-pp", "param-offload"},
-	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "half-states", "shard", "freeze", "param-offload", "sub-group", "more-gpus", "apart", "train-tp", "train-pp", "adapters", "fsdp2"},
+	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "half-states", "text-encoder", "shard", "freeze", "param-offload", "sub-group", "more-gpus", "apart", "train-tp", "train-pp", "adapters", "fsdp2"},
 	"activations":            {"no-grad", "pipeline-schedule", "recompute", "prealloc", "cache-offload", "pieces", "micro-batch", "token-budget", "dynamic-batch", "group", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "packing", "padding", "attention", "train-tp", "frames", "image-size", "freeze", "length"},
 	"attention_scores":       {"attention", "engine-multimodal", "recompute", "micro-batch", "sequence-parallel", "engine-chunk", "length"},
 	"logits":                 {"update", "eval-logits", "eval-batch", "pieces", "token-budget", "micro-batch", "group", "fused-loss", "entropy", "dynamic-batch", "packing", "padding", "sequence-parallel", "train-tp", "length"},
@@ -77,7 +77,7 @@ type attack struct {
 var attacksThere = []attack{
 	{"states_too_big", "own_cache", []string{"engine-seqs", "engine-length", "engine-quantization", "engine-tp"}},
 	{"states_too_big", "stack:transformers/integrations/mxfp4.py", []string{"wide-checkpoint", "spread", "more-gpus"}}, // each rank unpacks the whole checkpoint, whatever shards the model later
-	{"states_too_big", "trains_backbone", []string{"small-optimizer", "half-states", "adapters", "optimizer-offload", "more-gpus"}},
+	{"states_too_big", "trains_backbone", []string{"small-optimizer", "half-states", "text-encoder", "adapters", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "wide_adapters", []string{"fewer-modules", "small-optimizer", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "stack:peft/tuners/lora", []string{"fewer-adapters", "adapters", "micro-batch", "param-offload", "length"}},
 	{"states_too_big", "framework:jax", []string{"share-up", "prealloc", "dtype", "param-offload", "optimizer-offload", "more-gpus"}}, // its pool is a part of the card

@@ -287,8 +287,7 @@ func (ctx *Context) gpusPerNode() (int64, bool) {
 			return n, true
 		}
 	}
-	n, ok := ctx.gpus()
-	return n, ok && (n == 1 || ctx.run.Nodes != nil && *ctx.run.Nodes == 1)
+	return 0, false
 }
 
 // shortfall returns the number of bytes that were missing.

@@ -62,11 +62,19 @@ func bestName(ctx *Context, p *Parameter) (best setting, by *Spelling) {
 	alone := !p.namesake // a bare key can only mean this parameter
 	best, _ = ctx.settings.find(p.Key, alone)
 	for i := range p.Spellings {
-		if f, ok := ctx.settings.find(p.Spellings[i].Key, alone); ok && (f.rank > best.rank || saysLess(p, best.value.Value) && !saysLess(p, f.value.Value)) {
+		if f, ok := ctx.settings.find(p.Spellings[i].Key, alone); ok && (f.rank > best.rank || saysLess(p, best.value.Value) && !saysLess(p, f.value.Value) || p.Next == "context" && !applied(best, f)) {
 			best, by = f, &p.Spellings[i]
 		}
 	}
 	return best, by
+}
+
+// applied reports whether a program took the context that was asked for, by the one that it printed: some wrappers of llama.cpp do not
+// pass the flag on. What it prints may be rounded up.
+func applied(asked, printed setting) bool {
+	n, ok := parseInt(asked.value.Value)
+	m, ok2 := parseInt(printed.value.Value)
+	return !ok || !ok2 || n <= 0 || m < 2*n
 }
 
 // saysLess reports whether a value under one name does not have what a value under another may have.

@@ -14,10 +14,10 @@ import (
 
 // attackers maps causes to the levers that change what the cause is made of, independent of the order in which [attacks] tries them.
 var attackers = map[string]string{
-	"states_too_big":         "shard wide-checkpoint fewer-modules half-states more-gpus apart train-tp engine-tp optimizer-offload small-optimizer adapters param-offload layer-offload freeze dtype engine-quantization spread lazy-load fsdp2 layers fit experts engine-seqs engine-length adapter-slots engine-instances engine-models kv-dtype",
+	"states_too_big":         "text-encoder shard wide-checkpoint fewer-modules half-states more-gpus apart train-tp engine-tp optimizer-offload small-optimizer adapters param-offload layer-offload freeze dtype engine-quantization spread lazy-load fsdp2 layers fit experts engine-seqs engine-length adapter-slots engine-instances engine-models kv-dtype",
 	"wrong_dtype":            "dtype",
 	"not_sharded":            "shard lazy-load spread fsdp2",
-	"optimizer_first_step":   "optimizer-offload foreach half-states small-optimizer shard sub-group adapters freeze param-offload more-gpus",
+	"optimizer_first_step":   "text-encoder optimizer-offload foreach half-states small-optimizer shard sub-group adapters freeze param-offload more-gpus",
 	"activations":            "recompute windows pipeline-schedule no-grad micro-batch eval-batch token-budget dynamic-batch pieces packing group sequence-parallel train-tp activation-offload mixed-precision fused-layers fused-loss attention tiles image-size frames fewer-pictures prealloc cache-offload length freeze",
 	"attention_scores":       "attention recompute engine-multimodal tiles image-size engine-chunk sequence-parallel micro-batch",
 	"logits":                 "token-budget micro-batch eval-batch eval-logits pieces fused-loss entropy dynamic-batch packing sequence-parallel train-tp update length",

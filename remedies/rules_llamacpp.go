@@ -140,11 +140,45 @@ func layersThatFit(q *paramQuery) proposedValue {
 	if !ok {
 		return fewerLayers(q, layers)
 	}
+	if v := layersBesidePlan(q, free); v.to != "" {
+		return v
+	}
 	to := (free - beside) * layers / *q.root.Requested
 	if to < 1 || free > 1<<50 || to >= layers {
 		return proposedValue{}
 	}
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s less 2 GiB for cache and buffers, of %s for %d layers", classifier.GiB(free), of, classifier.GiB(*q.root.Requested), layers)}
+}
+
+// layersBesidePlan returns how many layers fit beside the cache and the buffers that Ollama planned, if the weights of those on the card
+// turned out larger than planned.
+func layersBesidePlan(q *paramQuery, free int64) proposedValue {
+	model, _ := q.settings.integer("layers.model")
+	split, _ := q.settings.find("layers.split", true)
+	parts := strings.Split(strings.Trim(split.value.Value, `"[] `), ",")
+	d := q.root.Device
+	if model < 1 || d == nil || *d < 0 || *d >= len(parts) {
+		return proposedValue{}
+	}
+	on, ok := parseInt(parts[*d])
+	buffers := max(q.planned("memory.graph.full"), q.planned("memory.graph.partial"))
+	if !ok || on < 1 || buffers < 1 {
+		return proposedValue{}
+	}
+	each := *q.root.Requested/on + q.planned("memory.required.kv")/model
+	const margin = 20 // of it is left
+	to := (free - free/margin - buffers) / each * layeredCards(q.Context)
+	if asked, _ := q.layers(mostLayers); to < 1 || to >= asked {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s free less %s for buffers, at %s a layer with its cache", classifier.GiB(free), classifier.GiB(buffers), classifier.GiB(each))}
+}
+
+// planned returns a size that Ollama planned, 0 if it did not.
+func (q *paramQuery) planned(key string) int64 {
+	f, _ := q.settings.find(key, true)
+	n, _ := parseSize(strings.Trim(f.value.Value, `"`))
+	return n
 }
 
 // layersForBuffer returns how many layers leave room for a compute buffer that failed, where all of them are on one card and it is small
@@ -252,11 +286,7 @@ func unplanned(q *paramQuery) proposedValue {
 
 // plannedBuffer returns the size of a compute buffer that did not fit, and what Ollama planned for it; 0 if either is unknown.
 func plannedBuffer(q *paramQuery) (asks, planned int64) {
-	for _, key := range []string{"memory.graph.full", "memory.graph.partial"} {
-		f, _ := q.settings.find(key, true)
-		n, _ := parseSize(strings.Trim(f.value.Value, `"`))
-		planned = max(planned, n)
-	}
+	planned = max(q.planned("memory.graph.full"), q.planned("memory.graph.partial"))
 	if !q.messageContains("gallocr") {
 		return 0, 0
 	}

@@ -52,7 +52,7 @@ func doubleTP(q *paramQuery, n int64) proposedValue {
 	if 2*n > per {
 		return atBound("%s is %d, and a node has %d GPUs", q.p.Key, n, per)
 	}
-	if per%(2*n) != 0 || !splits(2*n, heads, kv) {
+	if per%(2*n) != 0 && !isServer(programOf(q.run).ID) || !splits(2*n, heads, kv) {
 		return atBound("%s is %d, and the attention heads (%d, key-value %d) cannot be spread over %d GPUs", q.p.Key, n, heads, kv, 2*n)
 	}
 	if fits := tpForWeights(q, n); fits.to != "" {
@@ -65,12 +65,20 @@ func doubleTP(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(2 * n), how: fmt.Sprintf("2 x %d = %d of the node's %d GPUs", n, 2*n, per)}
 }
 
-// cardsForEngine returns the cards that an inference server of n may use by nvidia-smi: those of the table if they are too few for twice as
-// many, or at least twice as many if enough of them are free. Otherwise it is unknown.
+// cardsForEngine returns the cards that an inference server of n may use: those that it is told to see, or by nvidia-smi those of the
+// table if they are too few for twice as many, or at least twice as many if enough of them are free. Otherwise it is unknown.
 func (q *paramQuery) cardsForEngine(n int64) (cards int64, ok bool) {
 	busy, table := listedCards(q.Context)
 	cards = int64(len(busy))
-	if !isServer(programOf(q.run).ID) || q.run.Nodes != nil && *q.run.Nodes > 1 || cards == 0 {
+	if !isServer(programOf(q.run).ID) || q.run.Nodes != nil && *q.run.Nodes > 1 {
+		return 0, false
+	}
+	if f, set := q.settings.find("CUDA_VISIBLE_DEVICES", true); set && f.value.Form != "script" {
+		if seen := int64(len(strings.Split(f.value.Value, ","))); seen > n {
+			return seen, true
+		}
+	}
+	if cards == 0 {
 		return 0, false
 	}
 	for d := range cards {

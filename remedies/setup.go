@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
 	"oomscan/remedies/memory"
 )
@@ -16,6 +17,9 @@ func setupOf(ctx *Context) memory.Setup {
 	s := memory.Setup{Framework: budgetFramework(ctx), Task: taskOf(ctx), Trainer: trainerOf(ctx), Engine: engineOf(ctx)}
 	s.Model, s.Candidates = budgetModels(ctx)
 	s.World, s.GPUsPerNode = known(ctx.gpus()), known(ctx.gpusPerNode())
+	if w := s.World; !s.GPUsPerNode.Known && w.Known && w.Value == 1 {
+		s.GPUsPerNode = w // of the node's GPUs, those that train
+	}
 	arealParallel(ctx, &s)
 	batchOf(ctx, &s)
 	figuresOf(ctx, &s)
@@ -320,11 +324,14 @@ func figuresOf(ctx *Context, s *memory.Setup) {
 // published8Bit lists models published in fp8 without fp8 in the name.
 var published8Bit = []string{"deepseek-v3", "deepseek-r1", "kimi-k2"}
 
+// smallerSize matches the size in the name of a smaller model that was made of one of these.
+var smallerSize = lazyre.New(`^-\d{1,3}(?:\.\d)?b\b`)
+
 // quantizedByName takes the bytes per weight from the model's name.
 func quantizedByName(ctx *Context, s *memory.Setup) bool {
 	name := strings.ToLower(ctx.run.Model.Name)
 	for _, w := range published8Bit {
-		if strings.Contains(name, w) && !strings.Contains(name, "bf16") && !strings.Contains(name, "distill") {
+		if _, rest, found := strings.Cut(name, w); found && !strings.Contains(name, "bf16") && !strings.Contains(name, "distill") && !smallerSize().MatchString(rest) {
 			s.EngineWeightBytes = memory.Some(1.0)
 		}
 	}

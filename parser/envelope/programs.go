@@ -305,6 +305,14 @@ var programs = []format{
 		noMatch: []string{`1.06.520.084 East`, `10.93.231.34 I`},
 	},
 	{
+		name: "WASI-NN", writer: "WasmEdge, plugins/wasi_nn/GGML: what llama.cpp prints, behind spdlog's stamp and level",
+		template: `[WASI-NN] llama.cpp:{_}`,
+		match: []sample{
+			{`[2025-06-01 10:00:00.250] [error] [WASI-NN] llama.cpp: text`, `text`, `local=2025-06-01T10:00:00.25; level=E`},
+		},
+		noMatch: []string{`[WASI-NN] GGML backend: text`},
+	},
+	{
 		name: "wandb", writer: "W&B before all it prints",
 		template: `{logger=wandb}:{_}`,
 		match:    []sample{{`wandb: text`, `text`, `logger=wandb`}},

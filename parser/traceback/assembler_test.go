@@ -154,6 +154,11 @@ var samples = []struct {
 		[]string{"1-9 RuntimeError|x|f>g"},
 	},
 	{
+		"a shell's prompt behind a message", "Traceback (most recent call last):\n" + oneFrame + "RuntimeError: x\nmore of x\n(dl) me@lab:~/net$ ls\ny",
+		"hfcFCoo",
+		[]string{"1-4 RuntimeError|x|main"},
+	},
+	{
 		"foreign text in the middle", "Traceback (most recent call last):\n  File \"a.py\", line 1, in f\n    x()\nsaving model\n  File \"a.py\", line 2, in g\n    y()\nRuntimeError: x",
 		"hfcFfcF",
 		[]string{"1-4 |saving model|f", "1-7 RuntimeError|x|f>g"},

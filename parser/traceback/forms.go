@@ -157,7 +157,24 @@ func (a *Assembler) isGroupBorder() bool {
 // isNoMessage reports whether a line cannot be part of a message.
 func (a *Assembler) isNoMessage() bool {
 	body := a.line.body
-	return isBar(body) || isLogRecord(body) || a.group && body[0] == '+'
+	return isBar(body) || isLogRecord(body) || isPrompt(body) || a.group && body[0] == '+'
+}
+
+// isPrompt reports whether a line begins with a shell's prompt: `$ ls`, `(env) me@host:~/run$ ls`, `root@host:/run# ls`, `[me@host run]$ ls`.
+func isPrompt(body []byte) bool {
+	const most = 200
+	body = body[:min(len(body), most)]
+	if bytes.HasPrefix(body, []byte("$ ")) {
+		return true
+	}
+	if bytes.HasPrefix(body, []byte("(")) {
+		_, body, _ = bytes.Cut(body, []byte(") "))
+	}
+	end := bytes.IndexByte(body, ' ')
+	if bytes.HasPrefix(body, []byte("[")) {
+		end = bytes.IndexByte(body, ']') + 2
+	}
+	return end > 1 && end < len(body) && body[end] == ' ' && (body[end-1] == '$' || body[end-1] == '#') && bytes.IndexByte(body[:end], '@') > 0
 }
 
 // isSummary reports whether a line is a heading inside PaddlePaddle's messages (phi/core/enforce.h): the error
