@@ -134,7 +134,7 @@ var attacksThere = []attack{
 	{"activations", "unified_memory", []string{"unified-memory", "micro-batch", "length"}},
 	{"activations", "jax_evaluation", []string{"eval-batch", "micro-batch", "unified-memory", "share-up"}},
 	{"activations", "framework:jax", []string{"recompute", "micro-batch", "unified-memory", "share-up", "prealloc", "sequence-parallel", "length"}},
-	{"fragmentation", "early_torch", append(slices.Clone(attacks["fragmentation"]), "image-size", "micro-batch")}, // which has no other lever
+	{"fragmentation", "early_torch", append(slices.Clone(attacks["fragmentation"]), "image-size", "micro-batch")},       // which has no other lever
 	{"fragmentation", "stack:/transformers/generation/", append(slices.Clone(attacks["fragmentation"]), "micro-batch")}, // the cache grows on
 	{"activations", "infers", append([]string{"no-grad", "eval-batch"}, append(slices.Clone(attacks["activations"]), "smaller-model")...)},
 	{"activations", "gradient_checkpointing=False", append([]string{"no-grad", "recompute", "engine-multimodal"}, attacks["activations"]...)},
