@@ -114,6 +114,7 @@ var exclusions = []exclusion{
 	{levers: []string{"dynamic-batch"}, why: allowsAsMany},
 	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},
 	{levers: []string{"token-budget"}, why: otherBudget},
+	{levers: []string{"offload-off", "pinning"}, why: statesExceedHost},
 	{levers: []string{"sequence-parallel"}, why: budgetOfEach},
 	{why: satisfiedOtherwise},
 	{topics: chunkTopics, why: because("the model's output becomes float32 as a whole, before anything is computed in chunks", func(ctx *Context) bool {
