@@ -42,7 +42,9 @@ func budgetOfEach(q *question) string {
 func statesExceedHost(q *question) string {
 	const each = 12 // bytes for a parameter
 	p, ram := q.input().Parameters, nodeRAM(q.Context)
-	weights := !slices.ContainsFunc(q.changes, func(c change) bool { return !strings.Contains(c.Key, "param") && !strings.HasSuffix(c.Key, "pin_memory") })
+	weights := !slices.ContainsFunc(q.changes, func(c change) bool {
+		return !strings.Contains(c.Key, "param") && !strings.HasSuffix(c.Key, "pin_memory")
+	})
 	if q.resource != "host" || p.Value <= 0 || ram == nil || !weights || q.run.Nodes != nil && *q.run.Nodes > 1 || p.Value*each <= *ram {
 		return ""
 	}
