@@ -162,6 +162,8 @@ var disguises = []disguise{
 		return "│ " + piece + strings.Repeat(" ", 56-utf8.RuneCountInString(piece)) + " │"
 	})},
 	{name: "quoted mail of 76 columns", wrap: lines(func(_ int, line string) string { return "> " + strings.Join(atBlanks(line, 76), "\n> ") })},
+	{name: "rows of 80 columns behind kubectl's stamps", wrap: pieces(80, func(piece string, _ bool) string { return "2026-03-01T09:00:00.123456789Z " + piece })},
+	{name: "rows of 120 columns behind compose's service", wrap: pieces(120, func(piece string, _ bool) string { return "trainer-1  | " + piece })},
 	{name: "mail of 72 columns", wrap: lines(func(_ int, line string) string { return strings.Join(atBlanks(line, 72), "\n") })},
 	// More records.
 	{name: "containerd without tag", wrap: records(`{"time":"%t","stream":"stderr","log":%s}`)},

@@ -35,6 +35,29 @@ func (w *Peeler) Peel(line []byte) (body []byte, h Header) {
 	return body, w.h
 }
 
+// Outer splits a line behind at most so many prefixes of launchers, collectors and Ray's driver, without the colors of one. It returns how many
+// there are and the label of the program that they name. What is in a record is not looked at. The parts share line's memory, or a copy.
+func (w *Peeler) Outer(line []byte, most int) (label, body []byte, depth int, stream string) {
+	if w.words == nil {
+		w.words = words{}
+	}
+	p := &w.peeler
+	p.h, p.precision, p.depth, p.inner = unknown, 0, 0, false
+	p.header, p.tried.at = &p.h, nil
+	if bytes.HasPrefix(line, []byte("\x1b")) {
+		line = clean(line)
+	}
+	body = line
+	for most = min(most, maxDepth); p.depth < most && len(body) > 0 && body[0] != '{'; p.depth++ {
+		if f := p.one(body); f == nil || p.inner && f.name != raysWorker {
+			break
+		}
+		p.inner = false
+		body, stream = p.b, p.h.Stream
+	}
+	return line[:len(line)-len(body)], body, p.depth, stream
+}
+
 // peeler is the state of one line being peeled.
 type peeler struct {
 	matcher

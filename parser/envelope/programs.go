@@ -1,5 +1,8 @@
 package envelope
 
+// raysWorker is the format whose label a driver puts before all that its workers print.
+const raysWorker = "Ray's worker"
+
 // rayTemplate is the label of Ray's driver log, also found in the middle of lines.
 const rayTemplate = `({?{actor} }pid={pid}{?, ip={ip}})`
 
@@ -217,7 +220,7 @@ var programs = []format{
 		},
 	},
 	{
-		name: "Ray's worker", writer: "Ray's driver, python/ray/_private/worker.py print_worker_logs",
+		name: raysWorker, writer: "Ray's driver, python/ray/_private/worker.py print_worker_logs",
 		template: rayTemplate + `{_}`, label: "p{process} {pid} {host}", then: rayActor,
 		match: []sample{
 			{`(WorkerDict pid=123, ip=10.0.0.1)   text`, `  text`, `host=10.0.0.1; pid=123; process=WorkerDict; stream=pWorkerDict 123 10.0.0.1`},

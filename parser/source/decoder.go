@@ -68,7 +68,13 @@ func newDecoder(head, long []byte) Decoder {
 	if columns, between := csvColumns(head); columns != nil {
 		return &csvDecoder{columns: columns, between: between}
 	}
-	rows, w := rowDecoder(head), detectWrapping(long)
+	rows := rowDecoder(head)
+	if rows == nil {
+		if d := labelledDecoder(long); d != nil {
+			return d
+		}
+	}
+	w := detectWrapping(long)
 	switch {
 	case rows == nil && w.width == 0:
 		return nil

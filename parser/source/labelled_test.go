@@ -1,0 +1,72 @@
+package source
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestRowsBehindPrefixesAreJoined: the program broke its lines, and then something put a prefix before each row.
+func TestRowsBehindPrefixesAreJoined(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for i := range 30 {
+		lines = append(lines, fmt.Sprintf("INFO worker.py:%d] %s.", i, sentence(i, 4+i*13%37)))
+	}
+	for name, prefix := range map[string]string{
+		"srun's task":               "3: ",
+		"a launcher's rank":         "[rank3]: ",
+		"kubectl's stamp":           "2026-03-01T09:00:00.123456789Z ",
+		"kubectl's pod":             "[pod/train-0/pytorch] ",
+		"compose's service":         "trainer-1  | ",
+		"Ray's worker":              "(WorkerDict pid=4711) ",
+		"Ray's worker, with a node": "(WorkerDict pid=4711, ip=10.0.0.1) ",
+	} {
+		for how, breaks := range map[string]func(string, int) []string{"between words": betweenWords, "anywhere": cutAt} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				t.Parallel()
+				var kept, want []string
+				for _, line := range lines {
+					want = append(want, prefix+line)
+					for _, row := range breaks(line, 80) {
+						kept = append(kept, prefix+row)
+					}
+				}
+				assert.Equal(t, want, joined(strings.Join(kept, "\n")+"\n"))
+			})
+		}
+	}
+}
+
+// TestRowsOfAnotherProgramEndALine: two tasks' rows lie in one file, each line's together.
+func TestRowsOfAnotherProgramEndALine(t *testing.T) {
+	t.Parallel()
+	var kept, want []string
+	for i := range 40 {
+		prefix, line := fmt.Sprintf("%d: ", i%2), fmt.Sprintf("INFO worker.py:%d] %s.", i, sentence(i, 5+i*13%37))
+		want = append(want, prefix+line)
+		for _, row := range betweenWords(line, 80) {
+			kept = append(kept, prefix+row)
+		}
+	}
+	full := strings.Repeat("x", 79) + " "
+	want, kept = append(want, "0: "+full[:79], "1: other"), append(kept, "0: "+full[:79], "1: other")
+	assert.Equal(t, want, joined(strings.Join(kept, "\n")+"\n"))
+}
+
+// TestWholeLinesBehindPrefixesAreNotJoined: these logs need no decoder.
+func TestWholeLinesBehindPrefixesAreNotJoined(t *testing.T) {
+	t.Parallel()
+	var bare, some []string
+	for i := range 40 {
+		bare = append(bare, "3: "+sentence(i, 4+i*13%37))
+		some = append(some, strings.Split("3: "+strings.Join(betweenWords(sentence(i, 20), 80), "\n"), "\n")...)
+	}
+	for name, rows := range map[string][]string{"each line has its prefix": bare, "rows without a prefix": slices.Concat(some, some)} {
+		_, labelled := NewDecoder([]byte(strings.Join(rows, "\n") + "\n")).(*labelledUnwrapper)
+		assert.False(t, labelled, name)
+	}
+}
