@@ -195,7 +195,15 @@ func TestAFullDeviceIsSaid(t *testing.T) {
 	for _, format := range append(slices.Sorted(maps.Keys(report.Formats())), "obs") {
 		status, _, errs := call(t, nil, "--format", format, "-o", "/dev/full", path)
 		assert.Equal(t, 2, status, format)
-		assert.Equal(t, "oomscan: /dev/full: cannot be written: no space left on device\nhint: what is there is not complete: choose another file with -o\n", string(errs), format)
+		assert.Equal(t, "oomscan: /dev/full: cannot be written: no space left on device\nhint: what is there is not complete: free some space, or write it elsewhere\n", string(errs), format)
+	}
+	full, err := os.OpenFile("/dev/full", os.O_WRONLY, 0)
+	require.NoError(t, err)
+	defer full.Close()
+	for _, args := range [][]string{{path}, {"version"}, {"version", "--full"}, {"rules"}, {"rules", "--full"}, {"explain"}, {"explain", "oom_kill"}, {"help", "jobs"}, {"schema"}} {
+		var errs bytes.Buffer
+		assert.Equal(t, 2, cli.Main(args, cli.Streams{Out: full, Err: &errs, Env: func(string) string { return "" }, InTerminal: true}), args)
+		assert.Contains(t, errs.String(), "oomscan: /dev/full: cannot be written: no space left on device", args)
 	}
 	r, w, err := os.Pipe()
 	require.NoError(t, err)

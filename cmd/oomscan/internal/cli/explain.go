@@ -3,6 +3,7 @@ package cli
 import (
 	"embed"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -50,34 +51,34 @@ recognizes it, and what helps. Without a word it lists them all.`,
 		ValidArgs: words,
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				listExplanations(s)
-				return nil
+				return s.atOnce(listExplanations)
 			}
 			word, ok := resolve(args[0], words)
 			if !ok {
 				return problem{where: "explain " + args[0], what: "not a kind, phase or cause", hint: hintFor(word, words, "oomscan explain lists them")}
 			}
-			gap := ""
-			for _, e := range explanations() {
-				if e.word == word { // a phase and a cause may have the same name
-					fmt.Fprintf(s.Out, "%s%s %s", gap, e.group, e.text)
-					gap = "\n"
+			return s.atOnce(func(w io.Writer) {
+				gap := ""
+				for _, e := range explanations() {
+					if e.word == word { // a phase and a cause may have the same name
+						fmt.Fprintf(w, "%s%s %s", gap, e.group, e.text)
+						gap = "\n"
+					}
 				}
-			}
-			return nil
+			})
 		},
 	}
 }
 
 // listExplanations writes a line a word.
-func listExplanations(s Streams) {
+func listExplanations(w io.Writer) {
 	group := ""
 	for _, e := range explanations() {
 		if e.group != group {
 			group = e.group
-			fmt.Fprintf(s.Out, "%s\n", strings.ToUpper(group))
+			fmt.Fprintf(w, "%s\n", strings.ToUpper(group))
 		}
 		title, _, _ := strings.Cut(strings.TrimPrefix(e.text, e.word+": "), "\n")
-		fmt.Fprintf(s.Out, "  %-23s %s\n", e.word, title)
+		fmt.Fprintf(w, "  %-23s %s\n", e.word, title)
 	}
 }

@@ -79,7 +79,7 @@ func Main(args []string, s Streams) int {
 		switch {
 		case errors.As(err, &p):
 		case errors.As(err, &failed):
-			err = problem{where: failed.Path, what: "cannot be written: " + cause(err), hint: "what is there is not complete: choose another file with -o"}
+			err = problem{where: failed.Path, what: "cannot be written: " + cause(err), hint: "what is there is not complete: free some space, or write it elsewhere"}
 		default:
 			err = problem{what: err.Error(), hint: "oomscan --help lists the flags"}
 		}

@@ -54,13 +54,13 @@ The exit status is 1 when no rule is found.`,
 				return o.noRule(args)
 			}
 			if o.full || len(found) <= fewRules {
-				for i := range found {
-					showRule(s.Out, &found[i])
-				}
-				return nil
+				return s.atOnce(func(w io.Writer) {
+					for i := range found {
+						showRule(w, &found[i])
+					}
+				})
 			}
-			listRules(s, found)
-			return nil
+			return s.atOnce(func(w io.Writer) { listRules(w, s.Width, found) })
 		},
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return o.names(), cobra.ShellCompDirectiveNoFileComp
@@ -162,19 +162,19 @@ func meaning(p *pattern.Pattern) string {
 }
 
 // listRules writes a line a rule.
-func listRules(s Streams, rules []pattern.Pattern) {
+func listRules(w io.Writer, width int, rules []pattern.Pattern) {
 	const line = "%-30s  %-28s  %s\n"
-	fmt.Fprintf(s.Out, line, "RULE", "MEANING", "PRINTED BY")
-	room := max(cmp.Or(s.Width, 100)-62, 18)
+	fmt.Fprintf(w, line, "RULE", "MEANING", "PRINTED BY")
+	room := max(cmp.Or(width, 100)-62, 18)
 	for i := range rules {
 		p := &rules[i]
 		by := printable(p.Source)
 		if len(by) > room {
 			by = by[:room-3] + "..."
 		}
-		fmt.Fprintf(s.Out, line, p.Name, meaning(p), by)
+		fmt.Fprintf(w, line, p.Name, meaning(p), by)
 	}
-	fmt.Fprintf(s.Out, "\n%d rules. oomscan rules NAME shows one in full.\n", len(rules))
+	fmt.Fprintf(w, "\n%d rules. oomscan rules NAME shows one in full.\n", len(rules))
 }
 
 // showRule writes a rule in full.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"bytes"
 	"io"
 	"os"
 
@@ -40,4 +41,12 @@ func OS() Streams {
 		}
 	}
 	return s
+}
+
+// atOnce writes all that a function prints to Out, and returns the error of that: the disk may be full.
+func (s Streams) atOnce(print func(io.Writer)) error {
+	var b bytes.Buffer
+	print(&b)
+	_, err := s.Out.Write(b.Bytes())
+	return err
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 	"runtime"
 	"runtime/debug"
 
@@ -48,23 +49,27 @@ func versionCmd(s Streams) *cobra.Command {
 		Short: "Print the version, and what the program is built from",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			fmt.Fprintf(s.Out, "oomscan %s\n", version())
-			info, ok := debug.ReadBuildInfo()
-			if !full || !ok {
-				return nil
-			}
-			fmt.Fprintf(s.Out, "built with %s for %s/%s\n\n", info.GoVersion, runtime.GOOS, runtime.GOARCH)
-			for _, m := range info.Deps {
-				if m.Replace != nil {
-					m = m.Replace
-				}
-				if licence := licences[m.Path]; licence != "" {
-					fmt.Fprintf(s.Out, "%-37s %-10s %s\n", m.Path, m.Version, licence)
-				}
-			}
-			return nil
+			return s.atOnce(func(w io.Writer) { printVersion(w, full) })
 		},
 	}
 	cmd.Flags().BoolVar(&full, "full", false, "list the modules it is built from, their versions and licences")
 	return cmd
+}
+
+// printVersion writes the version, in full with the modules that the program is built from.
+func printVersion(w io.Writer, full bool) {
+	fmt.Fprintf(w, "oomscan %s\n", version())
+	info, ok := debug.ReadBuildInfo()
+	if !full || !ok {
+		return
+	}
+	fmt.Fprintf(w, "built with %s for %s/%s\n\n", info.GoVersion, runtime.GOOS, runtime.GOARCH)
+	for _, m := range info.Deps {
+		if m.Replace != nil {
+			m = m.Replace
+		}
+		if licence := licences[m.Path]; licence != "" {
+			fmt.Fprintf(w, "%-37s %-10s %s\n", m.Path, m.Version, licence)
+		}
+	}
 }
