@@ -36,7 +36,8 @@ func (w *Peeler) Peel(line []byte) (body []byte, h Header) {
 }
 
 // Outer splits a line behind at most so many prefixes of launchers, collectors and Ray's driver, without the colors of one. It returns how many
-// there are and the label of the program that they name. What is in a record is not looked at. The parts share line's memory, or a copy.
+// there are and the label of the program that they name. What is in a record is not looked at, and a part of a line that a container runtime
+// split has no prefix. The parts share line's memory, or a copy.
 func (w *Peeler) Outer(line []byte, most int) (label, body []byte, depth int, stream string) {
 	if w.words == nil {
 		w.words = words{}
@@ -51,6 +52,9 @@ func (w *Peeler) Outer(line []byte, most int) (label, body []byte, depth int, st
 	for most = min(most, maxDepth); p.depth < most && len(body) > 0 && body[0] != '{'; p.depth++ {
 		if f := p.one(body); f == nil || p.inner && f.name != raysWorker {
 			break
+		}
+		if p.h.Partial {
+			return nil, line, 0, ""
 		}
 		p.inner = false
 		body, stream = p.b, p.h.Stream

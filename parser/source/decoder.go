@@ -68,22 +68,17 @@ func newDecoder(head, long []byte) Decoder {
 	if columns, between := csvColumns(head); columns != nil {
 		return &csvDecoder{columns: columns, between: between}
 	}
-	rows := rowDecoder(head)
-	if rows == nil {
-		if d := labelledDecoder(long); d != nil {
-			return d
-		}
+	rows, unwrap := rowDecoder(head), labelledDecoder(long)
+	if w := detectWrapping(long); unwrap == nil && w.width > 0 {
+		unwrap = &unwrapper{wrapping: w, starts: forms{}}
 	}
-	w := detectWrapping(long)
 	switch {
-	case rows == nil && w.width == 0:
-		return nil
-	case w.width == 0:
+	case unwrap == nil:
 		return rows
 	case rows == nil:
-		return &unwrapper{wrapping: w, starts: forms{}}
+		return unwrap
 	}
-	return &chain{first: &unwrapper{wrapping: w, starts: forms{}}, then: rows}
+	return &chain{first: unwrap, then: rows}
 }
 
 // chain decodes a log that was rewritten twice.

@@ -57,6 +57,19 @@ func TestRowsOfAnotherProgramEndALine(t *testing.T) {
 	assert.Equal(t, want, joined(strings.Join(kept, "\n")+"\n"))
 }
 
+// TestPartsOfARuntimeAreNotRows: containerd splits a line at a width too, and says where it goes on.
+func TestPartsOfARuntimeAreNotRows(t *testing.T) {
+	t.Parallel()
+	var kept []string
+	for i := range 30 {
+		parts := cutAt(sentence(i, 20+i*13%37), 80)
+		for n, part := range parts {
+			kept = append(kept, "2026-03-01T09:00:00.123456789Z stderr "+map[bool]string{true: "F ", false: "P "}[n == len(parts)-1]+part)
+		}
+	}
+	assert.Nil(t, NewDecoder([]byte(strings.Join(kept, "\n")+"\n")))
+}
+
 // TestWholeLinesBehindPrefixesAreNotJoined: these logs need no decoder.
 func TestWholeLinesBehindPrefixesAreNotJoined(t *testing.T) {
 	t.Parallel()
