@@ -235,6 +235,9 @@ func sharesCard(ctx *Context, _ string) verdict {
 		case strings.Contains(f.value.Value, "|"):
 			return verdict{yes, together}
 		case strings.Contains(f.value.Value, "+"):
+			if per, _ := ctx.settings.integer("cluster.n_gpus_per_node"); per == 1 && !ctx.is("cluster.n_nodes>1") {
+				return verdict{yes, "the cluster has one GPU"}
+			}
 			return verdict{no, apart}
 		}
 	case "slime", "relax", "openrlhf", "nemo_rl":

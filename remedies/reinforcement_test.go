@@ -92,6 +92,12 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 				[]string{"weight_chunked_mem_mb = 512"},
 				[]string{"mem_fraction_static down"},
 			},
+			{
+				"a cluster of one GPU has none for each", as(run("areal", "allocation_mode", "sglang.d1+d1", "cluster.n_gpus_per_node", "1", "sglang.mem_fraction_static", "0.8"), "fsdp", "sglang", ""),
+				with(gpu("backward", 2, .6, 79, backward), func(r *classifier.Root) { r.ProcessBytes, r.Allocated, r.OtherProcesses = gibs(12), gibs(11), gibs(66) }),
+				[]string{"mem_fraction_static down"},
+				nil,
+			},
 		},
 		"who is on the card of an engine apart from the trainer": {
 			{
