@@ -411,6 +411,10 @@ func FuzzDecoder(f *testing.F) {
 	f.Add("a\nb\n", 1)
 	f.Add(strings.Repeat(strings.Join(cutAt(sentence(3, 40), 80), "\n")+"\n", 9), 7)
 	f.Add("│ "+strings.Repeat("x", 90)+" │\n", 5)
+	labelled := strings.Repeat("[rank3]: "+strings.Join(cutAt(sentence(3, 40), 80), "\n[rank3]: ")+"\n", 9)
+	f.Add(labelled, 7)
+	f.Add(labelled+"\n[rank4]: \nbare\n"+labelled[:len(labelled)-1], 11)
+	f.Add(strings.ReplaceAll(labelled, "[rank3]: ", "2026-03-01T09:00:00.123456789Z "), 9)
 	f.Add("date,host,message\n2026,n1,\"a\nb\"\n", 3)
 	f.Add("\x1e{\"__CURSOR\":\"s=ab\",\"MESSAGE\":[27,91,109,97,10]}\n{\"MESSAGE\":[256,[27]}\n", 4)
 	f.Add("{\n\t\"__REALTIME_TIMESTAMP\" : \"1\",\n\t\"MESSAGE\" : [\n\t\t27\n\t]\n}\n", 2)
@@ -428,8 +432,9 @@ func FuzzDecoder(f *testing.F) {
 		}
 		assert.Equal(t, want, string(d.Close(got)))
 		_, wrapped := d.(*unwrapper)
+		_, labelled := d.(*labelledUnwrapper)
 		_, byRow := d.(*rowReader)
-		if wrapped || byRow && isJournal([]byte(kept[:min(len(kept), sniffLen)])) {
+		if wrapped || labelled || byRow && isJournal([]byte(kept[:min(len(kept), sniffLen)])) {
 			assert.Equal(t, strings.Count(strings.TrimSuffix(kept, "\n"), "\n"), strings.Count(strings.TrimSuffix(want, "\n"), "\n"))
 		}
 	})
