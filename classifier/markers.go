@@ -50,10 +50,10 @@ func (c *Collector) marker(o *parser.Marker) {
 // maxCount bounds the number of a step; larger numbers are something else.
 const maxCount = 1 << 40
 
-// tally is the progress of something.
+// tally is the progress of something that is counted. It is kept from the first failure on.
 type tally struct {
 	Highest int
-	New     bool // it was seen from its beginning
+	New     bool // it began after that failure
 }
 
 // count notes the progress of something and reports whether it advanced.

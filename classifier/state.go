@@ -54,7 +54,7 @@ type file struct {
 	SetBack    int               // how often such a label's stamps went back
 	Progress   int               // weaker signs that a run goes on: see the marker "progress"
 	ProgressAt int64             // position of the last one
-	OldBars    int               // those of progress bars whose beginning was before all failures
+	OldBars    int               // those of progress bars that were there before the first failure
 	Counted    map[string]tally  // such signs, by what is counted
 	Dead       int               // pid of an actor whose death is being reported, by the writer deadBy
 	DeadBy     string

@@ -35,9 +35,9 @@ func (w *Peeler) Peel(line []byte) (body []byte, h Header) {
 	return body, w.h
 }
 
-// Outer splits a line behind at most so many prefixes of launchers, collectors and Ray's driver, without the colors of one. It returns how many
-// there are and the label of the program that they name. What is in a record is not looked at, and a part of a line that a container runtime
-// split has no prefix. The parts share line's memory, or a copy.
+// Outer splits off the prefixes that launchers, collectors and Ray's driver put before a line, at most as many as most, and removes colors. It
+// returns how many prefixes there are, and the stream that they name. It does not look into records, and finds no prefix before a part of a
+// line that a container runtime split. The results share line's memory, or that of a copy.
 func (w *Peeler) Outer(line []byte, most int) (label, body []byte, depth int, stream string) {
 	if w.words == nil {
 		w.words = words{}

@@ -76,31 +76,19 @@ func (d *labelledUnwrapper) split(row []byte) (label, body []byte, depth int, st
 }
 
 func (d *labelledUnwrapper) Append(dst, src []byte) []byte {
-	for {
-		i := bytes.IndexByte(src, '\n')
-		if i < 0 {
-			d.part = append(d.part, src...)
-			return dst
-		}
-		d.part = append(d.part, src[:i]...)
-		src = src[i+1:]
-		dst = d.take(dst)
-		d.part = d.part[:0]
-	}
+	dst, d.part = eachRow(dst, d.part, src, d.take)
+	return dst
 }
 
 // take adds a row. Another program's row ends the line.
-func (d *labelledUnwrapper) take(dst []byte) []byte {
-	label, body, _, stream := d.split(d.part)
+func (d *labelledUnwrapper) take(dst, row []byte) []byte {
+	label, body, _, stream := d.split(row)
 	if stream != d.stream {
 		dst = d.label(dst, d.rows.end(d.joined[:0]))
 		d.stream = stream
 	}
 	d.labels = append(d.labels, bytes.Clone(label))
-	d.rows.part = append(d.rows.part[:0], body...)
-	dst = d.label(dst, d.rows.take(d.joined[:0]))
-	d.rows.part = d.rows.part[:0]
-	return dst
+	return d.label(dst, d.rows.take(d.joined[:0], body))
 }
 
 // label puts the prefix of its first row before each line; there are as many lines and fillers as rows.
@@ -117,7 +105,7 @@ func (d *labelledUnwrapper) label(dst, lines []byte) []byte {
 
 func (d *labelledUnwrapper) Close(dst []byte) []byte {
 	if len(d.part) > 0 {
-		dst = d.take(dst)
+		dst = d.take(dst, d.part)
 	}
 	return d.label(dst, d.rows.end(d.joined[:0]))
 }

@@ -25,24 +25,28 @@ const maxJoined = 64 << 10
 const filler = "oomscan| \n"
 
 func (d *unwrapper) Append(dst, src []byte) []byte {
+	dst, d.part = eachRow(dst, d.part, src, d.take)
+	return dst
+}
+
+// eachRow lets take append to dst what it makes of each whole row: the first one begins with part. It returns dst and what is left of src,
+// which is the next part.
+func eachRow(dst, part, src []byte, take func(dst, row []byte) []byte) (out, left []byte) {
 	for {
 		i := bytes.IndexByte(src, '\n')
 		if i < 0 {
-			d.part = append(d.part, src...)
-			return dst
+			return dst, append(part, src...)
 		}
-		d.part = append(d.part, src[:i]...)
-		src = src[i+1:]
-		dst = d.take(dst)
-		d.part = d.part[:0]
+		part = append(part, src[:i]...)
+		dst, part, src = take(dst, part), part[:0], src[i+1:]
 	}
 }
 
 // take adds a row. A row that begins like the line before, or as others did, is a new line: programs print many lines of one form.
-func (d *unwrapper) take(dst []byte) []byte {
-	row, inside := d.inside(d.part)
+func (d *unwrapper) take(dst, whole []byte) []byte {
+	row, inside := d.inside(whole)
 	if !inside {
-		row = d.part
+		row = whole
 	}
 	goes := d.hasLine && inside && len(d.line)+len(row) <= maxJoined && d.continues(d.last, row)
 	start := row[:min(len(row), startLen)]
@@ -76,7 +80,7 @@ func (d *unwrapper) end(dst []byte) []byte {
 
 func (d *unwrapper) Close(dst []byte) []byte {
 	if len(d.part) > 0 {
-		dst = d.take(dst)
+		dst = d.take(dst, d.part)
 	}
 	return d.end(dst)
 }
