@@ -104,7 +104,8 @@ func tasks(rows string) []Task {
 	return out
 }
 
-// resident returns the resident memory of a killed process, as the kernel reports it.
+// resident returns the resident memory of a killed process, as the kernel reports it. Mapped files count unless the sum exceeds the
+// limit of its group: then other groups were charged with them.
 func resident(e *event) (int64, bool) {
 	if e.Kind != parser.OOMKill {
 		return 0, false
@@ -113,6 +114,10 @@ func resident(e *event) (int64, bool) {
 	for _, k := range []string{"file_rss", "shmem_rss"} {
 		n, _ := e.fields.Int(k)
 		sum += n
+	}
+	if limit, ok := e.fields.Int("limit"); ok && sum > limit {
+		files, _ := e.fields.Int("file_rss")
+		sum -= files
 	}
 	return sum, known && sum > 0
 }

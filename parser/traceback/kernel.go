@@ -26,7 +26,7 @@ const Unknown int64 = -1
 type KernelTask struct {
 	PID  int
 	Comm string
-	RSS  int64 // bytes
+	RSS  int64 // resident bytes, without pages of files where the table tells them apart: those do not keep memory from others
 }
 
 // KernelKill is a process that the kernel's OOM killer killed, and what the report says about the control group.

@@ -14,6 +14,7 @@ const (
 // taskTable keeps the largest rows of the report's task table, by resident size.
 type taskTable struct {
 	columns int // numbers after the pid in brackets and before the name; 0 before the header
+	mapped  int // the column of the pages of files among the resident ones, since Linux 6.8; 0 if there is none
 	rows    []KernelTask
 }
 
@@ -21,6 +22,8 @@ type taskTable struct {
 //
 //	[  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name
 //	[ 104858] 20417 104858  3204801   718899  9830400        0             0 python
+//
+// Linux 6.8 and later break rss down: rss_anon rss_file rss_shmem.
 func (t *taskTable) line(body []byte) bool {
 	if bytes.HasPrefix(body, []byte("Tasks state (memory values in pages)")) {
 		return true
@@ -32,7 +35,7 @@ func (t *taskTable) line(body []byte) bool {
 	inner = bytes.TrimSpace(inner[1:])
 	if string(inner) == "pid" {
 		if names := bytes.Fields(rest); len(names) >= 6 && string(names[len(names)-1]) == "name" {
-			*t = taskTable{columns: len(names) - 1}
+			*t = taskTable{columns: len(names) - 1, mapped: max(0, slices.IndexFunc(names, func(n []byte) bool { return string(n) == "rss_file" }))}
 			return true
 		}
 		return false
@@ -66,7 +69,11 @@ func (t *taskTable) row(pid int, rest []byte) bool {
 	if n < 5 {
 		return false
 	}
-	t.keep(KernelTask{PID: pid, Comm: clip(bytes.TrimSpace(rest), maxComm), RSS: values[3] * pageBytes})
+	resident := values[3]
+	if t.mapped > 3 && t.mapped < n {
+		resident -= min(resident, values[t.mapped])
+	}
+	t.keep(KernelTask{PID: pid, Comm: clip(bytes.TrimSpace(rest), maxComm), RSS: resident * pageBytes})
 	return true
 }
 

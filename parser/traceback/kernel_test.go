@@ -52,8 +52,8 @@ func TestKernelReport(t *testing.T) {
 		TriggerComm: "python", Usage: 153600 << 10, Limit: 153600 << 10,
 		Anon: 136980033536, File: 100000000, Shmem: 40247040,
 		Tasks: []KernelTask{
-			{PID: 9892, Comm: "my (odd) name", RSS: 39634 * 4096},
-			{PID: 9887, Comm: "slurmstepd", RSS: 1428 * 4096},
+			{PID: 9892, Comm: "my (odd) name", RSS: 38208 * 4096},
+			{PID: 9887, Comm: "slurmstepd", RSS: 192 * 4096},
 		},
 	}, kills[0])
 }
