@@ -46,10 +46,14 @@ func settingsLimit(ctx *Context) *memory.Limit {
 	return first
 }
 
-// boundsOf returns the limits of the run's own program, or of the framework that it is built on.
+// boundsOf returns the limits of the run's own program, or of the framework that it is built on: PyTorch, where no traceback names it.
 func boundsOf(ctx *Context) []bound {
-	if rows := bounds()[programOf(ctx.run).ID]; rows != nil {
+	p := programOf(ctx.run)
+	if rows := bounds()[p.ID]; rows != nil {
 		return rows
+	}
+	if ctx.run.Framework == "unknown" && p.ID != "" && !p.NoTorch {
+		return bounds()["torch"]
 	}
 	return bounds()[ctx.run.Framework]
 }

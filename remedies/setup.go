@@ -25,8 +25,8 @@ func setupOf(ctx *Context) memory.Setup {
 	figuresOf(ctx, &s)
 	residents(ctx, &s)
 	readRows(ctx, &s, dialectsOf(ctx, s.Trainer))
-	if strings.EqualFold(ctx.run.Model.TrainedDType, "float32") && !s.WeightBytes.Known && !trainsAdapters(ctx) {
-		s.WeightBytes = memory.Some(4.0)
+	if b, ok := elementBytes[strings.ToLower(ctx.run.Model.TrainedDType)]; ok && !s.WeightBytes.Known && !trainsAdapters(ctx) {
+		s.WeightBytes = memory.Some(b)
 	}
 	if s.Framework == memory.VeRL && ctx.phase == "logprob" { // the actor's pass computes the entropy, the reference's does not
 		s.Entropy = known(ctx.is("role:actor"), ctx.is("role:actor") || ctx.is("role:ref"))
@@ -109,6 +109,12 @@ func (ctx *Context) inFile(name string) bool {
 	return ctx.root.Trace != nil && slices.ContainsFunc(ctx.root.Trace.Frames, func(f traceback.Frame) bool { return strings.HasSuffix(slashed(f.File), name) })
 }
 
+// endsIn reports whether the innermost frame is of a file whose path has a part.
+func (ctx *Context) endsIn(part string) bool {
+	t := ctx.root.Trace
+	return t != nil && len(t.Frames) > 0 && strings.Contains(slashed(t.Frames[len(t.Frames)-1].File), part)
+}
+
 // trainers maps backends to the budget's names.
 var trainers = map[string]string{"fsdp": memory.FSDP1, "fsdp2": memory.FSDP2, "megatron": memory.Megatron, "ddp": memory.DDP}
 
@@ -175,7 +181,7 @@ func libraryTrainer(ctx *Context, backend string) string {
 		return memory.FSDP2
 	case trainers[backend] != "":
 		return trainers[backend]
-	case backend == "" && world == 1 && ctx.run.Framework != "unknown":
+	case backend == "" && world == 1 && (ctx.run.Framework != "unknown" || budgetFramework(ctx) != ""):
 		return memory.SingleDevice
 	case ctx.run.Framework != "unknown" && ctx.is("unsharded"):
 		return memory.DDP

@@ -42,6 +42,11 @@ var programs = []format{
 		noMatch:  []string{`[INFO|trainer.py:2000] text`},
 	},
 	{
+		name: "transformers 5", writer: "transformers 5, utils/logging.py, before the first line of a message",
+		template: `[{logger=transformers}]{_}`,
+		match:    []sample{{`[transformers]   Num examples = 4,096`, `  Num examples = 4,096`, `logger=transformers`}},
+	},
+	{
 		name: "LLaMA-Factory", writer: "LLaMA-Factory",
 		template: `[{level}\|{time}] {logger} >>{_}`,
 		match:    []sample{{`[INFO|2025-06-01 10:00:00] llamafactory.cli:143 >> text`, `text`, `local=2025-06-01T10:00:00; level=I; logger=llamafactory.cli:143`}},

@@ -172,6 +172,17 @@ func launchParameters() []pattern.Pattern {
 			Match:   lines("Upcasting trainable params to float32."),
 			NoMatch: []string{"Upcasting layernorm weights in float32."},
 		},
+		{
+			Name:     "launch.checkpoint_dtype",
+			Literals: []string{"dtype=torch."},
+			Expr:     `^Will use (?:torch_)?dtype=torch\.(?<trained_dtype>float32|bfloat16|float16) as defined in model's config object`,
+			Marker:   "launch", Source: "transformers 4.x-5.x, modeling_utils.py: from_pretrained with dtype=\"auto\", the default of 5.x",
+			Match: []pattern.Sample{
+				{Line: "Will use dtype=torch.bfloat16 as defined in model's config object", Want: parser.Fields{"trained_dtype": "bfloat16"}},
+				{Line: "Will use torch_dtype=torch.float16 as defined in model's config object", Want: parser.Fields{"trained_dtype": "float16"}},
+			},
+			NoMatch: []string{"Will use dtype=torch.int8 as defined in model's config object"},
+		},
 		{ // the weights stay float32 under autocast
 			Name:     "launch.nanogpt_optimizer",
 			Literals: []string{"using fused AdamW: "},

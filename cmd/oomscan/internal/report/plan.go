@@ -70,6 +70,10 @@ func planText(w io.Writer, p *Plan, st Style) error {
 			}
 		}
 		pg.para(block{indent: 1}, span{bold, wordPlan}, span{plain, "  " + strings.Join(name, ", ")})
+		if len(p.Before) == 0 {
+			pg.para(block{indent: 1}, span{plain, wordNoBudget})
+			return
+		}
 		pg.para(block{indent: 1}, span{dim, wordEstimated})
 		for _, k := range slices.Sorted(maps.Keys(p.Changes)) {
 			pg.para(block{indent: 1, hang: 4}, span{plain, labelChanged}, span{code, k + "=" + p.Changes[k]})

@@ -59,6 +59,7 @@ func correctedText(c *remedies.Correction) string {
 const (
 	wordPlan        = "MEMORY BUDGET"
 	wordEstimated   = "Estimated from the settings, with the longest samples that they allow."
+	wordNoBudget    = "No budget: nothing tells how this run trains or serves. Name the program with --framework, the number of GPUs with --set total_gpus=N, and the model with --model config.json."
 	labelChanged    = "After: "
 	labelAfterward  = "  after"
 	wordEachGPU     = "Each GPU"
