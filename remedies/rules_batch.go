@@ -14,6 +14,12 @@ import (
 // are unknown or the phase's requests do not grow with the batch.
 func (q *paramQuery) halvings() (k int, how string) {
 	r := q.root
+	if next := 2 * memory.FeedForward(deref(r.Requested), q.model.Hidden.Value, denseInner(q.Context)); r.Free != nil && q.endsIn("/transformers/models/") {
+		if room := *r.Free + deref(idleReserve(q.Context)); room > 0 && next > room {
+			k = max(1, int(math.Ceil(math.Log2(float64(next)/float64(room)))))
+			return k, fmt.Sprintf("the feed-forward part makes %s next, %s is free or reserved: %s", classifier.GiB(next), classifier.GiB(room), times(k))
+		}
+	}
 	switch q.phase {
 	case "forward", "backward", "logprob", "training":
 	default:

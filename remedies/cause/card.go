@@ -32,6 +32,7 @@ var card = []hypothesis{
 		excludes: []clue{
 			NotFragmented,
 			statesFollow,
+			widerFollows,
 			frames(12, "the outputs of all batches are joined, so each batch needs more", "nested_concat", "torch_pad_and_concatenate", "evalloopcontainer"),
 			func(in *Input) string {
 				key, v, ok := in.Setting("PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF")

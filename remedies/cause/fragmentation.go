@@ -1,5 +1,10 @@
 package cause
 
+import (
+	"oomscan/classifier"
+	"oomscan/remedies/memory"
+)
+
 // slackPart is the fraction of the card, as a divisor, that allocators leave unused at a peak.
 const slackPart = 30
 
@@ -82,4 +87,17 @@ func engineHoles(in *Input) string {
 		return ""
 	}
 	return gib(in.Idle) + " is reserved but unused, more than twice the request"
+}
+
+// widerFollows says that the layer at work needs more next than PyTorch could hand out: a norm failed on the tokens of a whole prompt, and
+// the feed-forward part makes wider tensors of the same tokens, two at a time (transformers, models/*/modeling_*.py).
+func widerFollows(in *Input) string {
+	if in.Requested == nil || in.Free == nil || in.Idle == nil || !in.passes(1, "/transformers/models/") {
+		return ""
+	}
+	next := memory.FeedForward(*in.Requested, in.Hidden, in.Inner)
+	if 2*next <= *in.Free+*in.Idle {
+		return ""
+	}
+	return "the layer's feed-forward part makes two tensors of " + classifier.GiB(next) + " next, more than is free and reserved together"
 }

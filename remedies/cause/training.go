@@ -299,6 +299,10 @@ var training = []hypothesis{
 			{hint, both(failedIn("it failed in a forward pass", "logprob"), (*Input).training)},
 			{proof, both(frames(4, "the stack ends in the key-value cache, which grows with every token", "transformers/cache_utils.py", "torch.cat((past_", "torch.cat([past_"), (*Input).trainerGPU)},
 			{sign, batchOfTensor},
+			{sign, both(frames(4, "the stack ends in a layer, with the tokens of whole prompts", "/transformers/models/"), func(in *Input) bool {
+				const part = 20 // of the card: a step of one token for each sample asks for less
+				return in.trainerGPU() && in.Phase == "rollout" && in.Place != memory.Logits && in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/part
+			})},
 			{2*proof + hint, both(calibrates, (*Input).gpu)},
 			{sign, both(when("PyTorch's allocator failed in a served model", func(in *Input) bool {
 				return in.Application == "triton" && strings.Contains(in.Text, "by pytorch")

@@ -64,6 +64,25 @@ func (l *Limit) OneSample(tokens int64) string {
 	return ""
 }
 
+// full returns the tokens of a full micro-batch: those of the limit and, where it counts samples, those without the last token of each
+// sample, which has no next one to predict.
+func (l *Limit) full() []int64 {
+	if l.Budget || l.Longest < 2 || l.Samples*l.Longest != l.Tokens {
+		return []int64{l.Tokens}
+	}
+	return []int64{l.Tokens, l.Tokens - l.Samples}
+}
+
+// FeedForward returns the least bytes of a feed-forward part's wide tensor, in 16 bits, for the tokens of a request for their hidden states
+// in float32; 0 if the request is none or the sizes are unknown.
+func FeedForward(request, hidden, inner int64) int64 {
+	const wide, narrow = 4, 2
+	if hidden <= 0 || inner <= hidden || request < wide*hidden*leastTokens || request%(wide*hidden) != 0 {
+		return 0
+	}
+	return request / (wide * hidden) * inner * narrow
+}
+
 // Request is a refused allocation and the known facts about the run.
 type Request struct {
 	Size    Interval
@@ -298,7 +317,11 @@ func (r *Request) within(e *Explanation) bool {
 	if l == nil || l.Tokens <= 0 {
 		return true
 	}
-	e.Met = e.Low <= l.Tokens && l.Tokens <= e.High
+	for _, n := range l.full() {
+		if e.Low <= n && n <= e.High && !e.Met {
+			e.Met, e.Low, e.High = true, n, n
+		}
+	}
 	if e.Low <= l.Tokens {
 		e.Key = l.Key
 		return r.Place == Logits || e.High*100 >= l.Tokens*minFill
@@ -337,9 +360,6 @@ func rough(low, high int64) int64 {
 func (r *Request) tell(e *Explanation) string {
 	n := rough(e.Low, e.High)
 	l := r.Limit
-	if e.Met {
-		n = l.Tokens
-	}
 	what := "logits"
 	if !e.Seen && !e.Met {
 		what = "probably logits"
@@ -358,6 +378,8 @@ func (r *Request) tell(e *Explanation) string {
 	case l == nil || l.Tokens <= 0:
 	case e.Met && l.Budget:
 		s += fmt.Sprintf("; that is exactly %s", l.Key)
+	case e.Met && n < l.Tokens:
+		s += fmt.Sprintf("; the most the settings allow (%s, less the last token of each sample)", l.How)
 	case e.Met:
 		s += fmt.Sprintf("; the most the settings allow (%s)", l.How)
 	case e.Over:
