@@ -10,7 +10,7 @@ import (
 var attacks = map[string][]string{
 	"states_too_big":         {"spread", "experts", "layers", "fit", "lazy-load", "shard", "optimizer-offload", "small-optimizer", "dtype", "smaller-model", "freeze", "more-gpus", "apart", "train-tp", "train-pp", "engine-tp", "engine-quantization", "engine-offload", "param-offload", "adapters", "fsdp2"},
 	"wrong_dtype":            {"dtype", "adapters", "engine-quantization"},
-	"not_sharded":            {"launcher", "spread", "shard", "lazy-load", "optimizer-offload", "freeze", "more-gpus", "train-tp", "train-pp", "param-offload"},
+	"not_sharded":            {"launcher", "spread", "no-map", "shard", "lazy-load", "optimizer-offload", "freeze", "more-gpus", "train-tp", "train-pp", "param-offload"},
 	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "half-states", "text-encoder", "shard", "freeze", "param-offload", "sub-group", "more-gpus", "apart", "train-tp", "train-pp", "adapters", "fsdp2"},
 	"activations":            {"no-grad", "pipeline-schedule", "recompute", "prealloc", "cache-offload", "pieces", "micro-batch", "token-budget", "dynamic-batch", "group", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "packing", "padding", "attention", "train-tp", "frames", "image-size", "freeze", "length"},
 	"attention_scores":       {"attention", "engine-multimodal", "recompute", "micro-batch", "sequence-parallel", "engine-chunk", "length"},
@@ -129,8 +129,8 @@ var attacksThere = []attack{
 	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},
 	{"activations", "swaps_blocks", []string{"recompute", "layer-offload", "micro-batch", "image-size"}}, // the weights fill most of the card
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
-	{"activations", "stack:/core/bbox/", []string{"assign-on-host", "image-size", "micro-batch"}}, // a matrix of all boxes and anchors
-	{"activations", "stack:/task_modules/", []string{"assign-on-host", "image-size", "micro-batch"}},
+	{"activations", "stack:/core/bbox/", []string{"assign-on-host", "image-size"}}, // a matrix of all boxes and anchors of one picture
+	{"activations", "stack:/task_modules/", []string{"assign-on-host", "image-size"}},
 	{"activations", "unified_memory", []string{"unified-memory", "micro-batch", "length"}},
 	{"activations", "jax_evaluation", []string{"eval-batch", "micro-batch", "unified-memory", "share-up"}},
 	{"activations", "framework:jax", []string{"recompute", "micro-batch", "unified-memory", "share-up", "prealloc", "sequence-parallel", "length"}},
@@ -168,6 +168,7 @@ var attacksThere = []attack{
 	{"engine_activation", "framework:ollama", []string{"engine-seqs", "engine-multimodal", "vram-margin", "layers", "engine-chunk", "attention", "engine-length", "kv-dtype"}}, // its estimate of the buffers was too low
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
 	{"engine_activation", "flash_attn=0", scoresFirst},
+	{"engine_share_too_small", "cache_on_host", []string{"engine-length", "engine-seqs", "kv-dtype", "host-node"}},
 	{"engine_share_too_small", "kv_runtime", []string{"engine-seqs", "engine-chunk", "share-up", "kv-dtype", "engine-tp", "engine-length"}},
 	{"engine_share_too_small", "others", []string{"share-up", "others"}},
 	{"engine_share_too_small", "pattern:sglang.weights_leave_nothing", []string{"share-up", "engine-tp", "engine-quantization"}},

@@ -77,9 +77,10 @@ func applied(asked, printed setting) bool {
 	return !ok || !ok2 || n <= 0 || m < 2*n
 }
 
-// saysLess reports whether a value under one name does not have what a value under another may have.
+// saysLess reports whether a value under one name does not have what a value under another may have. A zero where a size has a minimum
+// leaves the choice to the program.
 func saysLess(p *Parameter, value string) bool {
-	return isNone(value) || strings.HasPrefix(p.Next, "backend_") && !laidOut(value)
+	return isNone(value) || value == "0" && p.Min != "" || strings.HasPrefix(p.Next, "backend_") && !laidOut(value)
 }
 
 // spellingOf returns the spelling of a parameter in the run's version, or nil for the current name.

@@ -149,7 +149,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			to := freeCards(&paramQuery{Context: ctx, p: &Parameter{}})
 			return verdict{truthOf(to.to != ""), to.how}
 		}},
-		"cache_covers": {"Ollama plans more for the cache than was missing", "Ollama does not plan more for the cache than was missing", cacheCovers},
+		"cache_covers":     {"Ollama plans more for the cache than was missing", "Ollama does not plan more for the cache than was missing", cacheCovers},
+		"cache_fills_card": {"the key-value cache takes most of the card", "the key-value cache does not take most of the card", cacheFillsCard},
 		"cache_on_host": {"the key-value cache takes most of the host memory", "the key-value cache does not take most of the host memory", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(cause.CacheOnHost(ctx.input()) != ""), "the key-value cache takes most of the host memory"}
 		}},

@@ -336,6 +336,19 @@ func cacheCovers(ctx *Context, _ string) verdict {
 	return verdict{yes, fmt.Sprintf("the cache takes %s, and %s was missing", classifier.GiB(size), classifier.GiB(short))}
 }
 
+// cacheFillsCard reports whether llama.cpp's cache takes several times what it computes with: smaller pieces of a prompt then free little.
+func cacheFillsCard(ctx *Context, _ string) verdict {
+	const several = 4
+	cache, ok1 := lastReading(ctx.run, "ggml.cache_on_card")
+	compute, ok2 := lastReading(ctx.run, "ggml.compute_on_card")
+	has, _ := cache.Fields.Int("used")
+	works, _ := compute.Fields.Int("used")
+	if !ok1 || !ok2 || has < several*works || ctx.root.Requested != nil {
+		return verdict{}
+	}
+	return verdict{yes, fmt.Sprintf("the cache takes %s of the card, and the buffers that this shrinks take %s", classifier.GiB(has), classifier.GiB(works))}
+}
+
 // outsidePool reports whether the failed library allocates outside of the pool that JAX reserves: NCCL or another of CUDA's
 // libraries. A larger pool leaves it less.
 func outsidePool(ctx *Context, _ string) verdict {

@@ -7,6 +7,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+
+	"oomscan/classifier"
+	"oomscan/parser"
 )
 
 // TestWhatFillsTheHostIsTheFirstChange covers host memory of programs without a guide: the setting that keeps the data there comes
@@ -91,18 +94,19 @@ func TestACopyThatDoesNotWaitNeedsPinnedHostMemory(t *testing.T) {
 func TestACacheInHostMemoryTellsTheContextAndTheLimit(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		stage string
+		cache string
 		want  []string
 	}{
-		"far larger than the limit": {"llama_kv_cache: CPU KV buffer size = 16000.00 MiB", []string{"--ctx-size=8000", "resources.limits.memory=20Gi"}},
-		"half of the limit":         {"llama_kv_cache: CPU KV buffer size = 2100.00 MiB", []string{"--ctx-size=64000", "resources.limits.memory=8Gi"}},
+		"far larger than the limit": {"16777216000", []string{"--ctx-size=8000", "resources.limits.memory=20Gi"}},
+		"half of the limit":         {"2202009600", []string{"--ctx-size=64000", "resources.limits.memory=8Gi"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			r := as(run("llamacpp", "ctx_size", "128000", "resources.limits.memory", "4Gi"), "", "llamacpp", "")
 			r.Launcher = "k8s"
 			in := killed("init", "OOMKilled")
-			in.PhaseWhy, in.Root.Limit = c.stage, gibs(4)
+			r.Gauges = []classifier.Gauge{{Name: "ggml.cache_on_host", Fields: parser.Fields{"used": c.cache}}}
+			in.Root.Limit = gibs(4)
 			got := changesOf(For(r, in))
 			assert.Subset(t, got, c.want)
 		})

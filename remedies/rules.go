@@ -74,6 +74,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"total_tgi":           whole(totalTGI),
 		"pool_tgi":            whole(poolTGI),
 		"side":                side,
+		"pixels":              whole(fewerPixels),
 		"context":             contextLength,
 		"slot_context":        whole(halve),
 		"one_slot":            oneSlot,
@@ -90,6 +91,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"host_memory":         hostMemory,
 		"card_limit":          cardLimit,
 		"card_share":          cardShare,
+		"process_share":       processShare,
 		"object_store":        objectStoreMemory,
 	}
 })

@@ -73,6 +73,22 @@ func cardShare(q *paramQuery) proposedValue {
 	return proposedValue{to: itoa(ceilDiv(total/4*5, 1<<30) << 10), how: "1.25 x the limit of " + classifier.GiB(total) + ", in MiB"}
 }
 
+// processShare raises the share of the card that a process may take to one and a half times what it has and what it asked for, within what
+// is free.
+func processShare(q *paramQuery) proposedValue {
+	r := q.root
+	now, ok := parseNumber(q.cur)
+	if !ok || now <= 0 || now >= 1 || r.Total == nil || *r.Total <= 0 || r.Free == nil || r.Allocated == nil || r.Requested == nil {
+		return proposedValue{}
+	}
+	needs := *r.Allocated + deref(idleReserve(q.Context)) + *r.Requested
+	to := math.Ceil(min(1.5*float64(needs), float64(*r.Allocated)+0.95*float64(*r.Free))/float64(*r.Total)*100) / 100
+	if to <= now {
+		return proposedValue{}
+	}
+	return proposedValue{to: fraction(to), how: fmt.Sprintf("1.5 x %s with this request, of %s", classifier.GiB(needs), classifier.GiB(*r.Total))}
+}
+
 // cardLimit leaves a fifth of the card to what is computed beside weights that may take the rest, in whole GiB.
 func cardLimit(q *paramQuery) proposedValue {
 	total := deref(q.root.Total)

@@ -281,14 +281,30 @@ func contextLength(q *paramQuery) proposedValue {
 			return proposedValue{to: itoa(to), how: fmt.Sprintf("the last prompt has %s tokens, and its answer needs room", memory.Thousands(prompt))}
 		}
 	}
-	if cache := cause.CacheBytes(q.input()); cache > 0 {
-		to, part := n, *q.root.Limit/3 // weights and buffers need the rest
+	if in := q.input(); cause.CacheBytes(in) > 0 {
+		cache, limit, of := in.HostCache, in.HostLimit, "the limit"
+		if limit == nil {
+			limit, of = in.NodeRAM, "the machine's memory"
+		}
+		to, part := n, *limit/3 // weights and buffers need the rest
 		for to > 1 && float64(cache)/float64(n)*float64(to) > float64(part) {
 			to /= 2
 		}
-		return proposedValue{to: itoa(max(to, q.least())), how: fmt.Sprintf("a cache of %s or less, a third of the limit; now it takes %s", classifier.GiB(part), classifier.GiB(cache))}
+		return proposedValue{to: itoa(max(to, q.least())), how: fmt.Sprintf("a cache of %s or less, a third of %s; now it takes %s", classifier.GiB(part), of, classifier.GiB(cache))}
 	}
 	return halve(q, n)
+}
+
+// fewerPixels halves the pixels of a picture, or takes as many as fit where the scores of its patches failed: those grow with the square.
+func fewerPixels(q *paramQuery, n int64) proposedValue {
+	const patches = 28 * 28 // pixels that become a token in Qwen's models
+	r := q.root
+	place, _ := failedPlace(q.Context)
+	if place != memory.Attention || r.Requested == nil || r.Free == nil || *r.Free <= 0 || 4**r.Free > *r.Requested {
+		return halve(q, n)
+	}
+	to := int64(float64(n)*math.Sqrt(float64(*r.Free)/float64(*r.Requested))) / patches * patches
+	return proposedValue{to: itoa(max(to, q.least())), how: fmt.Sprintf("%s requested, %s free: the scores grow with the square of the pixels", classifier.GiB(*r.Requested), classifier.GiB(*r.Free))}
 }
 
 // side shrinks a picture's side by a fifth, or to what was free: the request grows with the area. Steps of 32.

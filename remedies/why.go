@@ -103,6 +103,9 @@ func causeInput(ctx *Context) *cause.Input {
 	if g, ok := memory.Reading(ctx.run, in, "ggml.weights"); ok {
 		out.LayersOnCard, _ = g.Fields.Int("used")
 	}
+	if g, ok := lastReading(ctx.run, "ggml.cache_on_host"); ok {
+		out.HostCache, _ = g.Fields.Int("used")
+	}
 	if g, ok := memory.Reading(ctx.run, in, "trainer.dataset_processes"); ok {
 		out.MapProcesses, _ = g.Fields.Int("count")
 	}

@@ -51,6 +51,18 @@ func ggmlPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{"load_tensors:   CPU_Mapped model buffer size =   281.81 MiB"},
 		},
+		bufferReading("ggml.cache_on_host", "CPU", "KV", "kv cache", []pattern.Sample{
+			{Line: "llama_kv_cache_init:        CPU KV buffer size =  1024.00 MiB", Want: parser.Fields{"used": "1073741824"}},
+			{Line: `time=2026-02-07T09:13:23.413-05:00 level=INFO source=device.go:256 msg="kv cache" device=CPU size="48.0 GiB"`, Want: parser.Fields{"used": "51539607552"}},
+		}, "llama_kv_cache_init:      CUDA0 KV buffer size =  1024.00 MiB"),
+		bufferReading("ggml.cache_on_card", `(?!CPU)\w{1,20}`, "KV", "kv cache", []pattern.Sample{
+			{Line: "llama_kv_cache_init:      Metal KV buffer size = 49152.00 MiB", Want: parser.Fields{"used": "51539607552"}},
+			{Line: `time=2026-02-07T09:13:23.413-05:00 level=INFO source=device.go:251 msg="kv cache" device=CUDA0 size="512.0 MiB"`, Want: parser.Fields{"used": "536870912"}},
+		}, "llama_kv_cache_init:        CPU KV buffer size =  1024.00 MiB"),
+		bufferReading("ggml.compute_on_card", `(?!CPU|CUDA_Host)\w{1,20}`, "compute", "compute graph", []pattern.Sample{
+			{Line: "llama_new_context_with_model:      Metal compute buffer size =  8484.00 MiB", Want: parser.Fields{"used": "8896118784"}},
+			{Line: `time=2026-02-07T09:13:23.413-05:00 level=INFO source=device.go:262 msg="compute graph" device=Vulkan0 size="2.3 GiB"`, Want: parser.Fields{"used": "2469606195"}},
+		}, "llama_context:  CUDA_Host compute buffer size =   262.01 MiB"),
 		{
 			Name:     "ggml.draft",
 			Literals: []string{"draft model", "draft context"},
@@ -295,5 +307,18 @@ func ggmlPatterns() []pattern.Pattern {
 				{Line: "ggml_backend_cpu_buffer_type_alloc_buffer: failed to allocate buffer of size 805306368032", Want: parser.Fields{"requested": "805306368032"}},
 			},
 		},
+	}
+}
+
+// bufferReading reads what a kind of buffer takes on the devices with such names: as llama.cpp names it, and as Ollama does.
+func bufferReading(name, device, kind, kindOllama string, match []pattern.Sample, noMatch ...string) pattern.Pattern {
+	const size = `(?:(?<used_gib>\d{1,6}(?:\.\d{1,3})?) GiB|(?<used_mib>\d{1,6}(?:\.\d{1,3})?) MiB)`
+	return pattern.Pattern{
+		Name:     name,
+		Literals: []string{" " + kind + " buffer size = ", `msg="` + kindOllama + `" device=`},
+		Expr: `^\w{1,60}: {1,12}` + device + ` ` + kind + ` buffer size = {1,8}(?<used_mib>\d{1,8}\.\d{2}) MiB` +
+			`|msg="` + kindOllama + `" device=` + device + ` size="` + size + `"`,
+		Gauge: true, Source: "llama.cpp, src/llama-kv-cache.cpp, src/llama-context.cpp (src/llama.cpp before 2025); Ollama since 0.12, ml/device.go",
+		Match: match, NoMatch: noMatch,
 	}
 }

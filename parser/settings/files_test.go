@@ -180,6 +180,19 @@ func TestPrintedConfigurations(t *testing.T) {
 	})
 }
 
+func TestAFileThatTheShellPrintsIsReadWhole(t *testing.T) {
+	const file = "base_model: mistralai/Mistral-7B-v0.1\nmodel_type: MistralForCausalLM\n\nstrict: false\nload_in_8bit: false\nsequence_len: 4096\n"
+	rest := []string{"yaml strict=false", "yaml load_in_8bit=false", "yaml sequence_len=4096"}
+	whole := append([]string{"yaml base_model=mistralai/Mistral-7B-v0.1", "yaml model_type=MistralForCausalLM"}, rest...)
+	check(t, []form{
+		{name: "behind a prompt", log: "started\n$ cat mistral.yml\n" + file, want: whole},
+		{name: "behind a prompt with names", log: "started\nroot@node:/work# cat configs/mistral.yaml\n" + file, want: whole},
+		{name: "traced by the shell", log: "started\n+ cat mistral.yaml\n" + file, want: whole},
+		{name: "a program's own line", log: "started\nreading mistral.yaml\n" + file, want: rest},
+		{name: "a file that is not YAML", log: "started\n$ cat train.py\n" + file, want: rest},
+	})
+}
+
 func TestReportsAreNotConfigurations(t *testing.T) {
 	t.Parallel()
 	for _, log := range []string{

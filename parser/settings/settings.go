@@ -132,9 +132,13 @@ func endsEnvironment(text []byte) bool {
 	return bytes.HasPrefix(text, []byte("' -- ")) || bytes.HasPrefix(text, []byte(`" -- `))
 }
 
-// beginning checks whether this is the input's first line after comments and blank lines. A configuration file can
-// only begin there, and is trusted more than lines in the middle of a log.
+// beginning checks whether this is the input's first line after comments and blank lines, or the first after a command that prints a
+// file. A configuration file can only begin there, and is trusted more than lines in the middle of a log.
 func (r *Reader) beginning(text []byte) {
+	if showsFile(text) {
+		r.began, r.first, r.prolog = false, false, r.line
+		return
+	}
 	r.first = !r.began && r.line-r.prolog <= maxGap
 	if len(text) == 0 || text[0] == '#' || bytes.Equal(text, yamlStart) {
 		if r.first {

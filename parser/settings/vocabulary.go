@@ -31,7 +31,7 @@ var knownSettings = set(`
 	pipeline_parallel_size data_parallel_size context_parallel_size model_parallel_size num_workers workers num_proc nproc
 	prefetch_factor pin_memory persistent_workers n_jobs amp fp16 bf16 dtype precision mixed_precision quantization
 	load_in_4bit load_in_8bit optim optimizer num_generations n_samples lora_rank lora_r cache shm_size world_size
-	nproc_per_node bucket_size bucket_megabytes buffer_size hidden_size num_layers n_layers vocab_size d_model n_ctx n_batch
+	nproc_per_node bucket_size bucket_megabytes buffer_size replay_size replay_capacity hidden_size num_layers n_layers vocab_size d_model n_ctx n_batch
 	n_ubatch n_gpu_layers kv_size samples_per_gpu workers_per_gpu attn_implementation attention_backend flash_attn use_cache
 	torch_compile compile per_batch per_chunk batch_gpu crop_size tile_size roi_size chunk_size max_sentences
 	max_duration batch_bins batch_duration accum_iter diffusion_samples n_envs decode_chunk_size decoding_t n_samples_a_time`)

@@ -29,10 +29,19 @@ func Worth(text []byte) bool {
 	if bytes.Contains(text, dots) || bytes.Contains(text, dashes) || bytes.IndexByte(text, '{') >= 0 {
 		return true
 	}
-	if variableShape(text) || undottedShape(text) || isBoxed(text) || headsColumns(text) {
+	if variableShape(text) || showsFile(text) || undottedShape(text) || isBoxed(text) || headsColumns(text) {
 		return true
 	}
 	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, bar) || prefixEnd(text) > 0)
+}
+
+// showsFile reports whether a line is a command, behind a prompt or traced by the shell, that prints a YAML file.
+func showsFile(text []byte) bool {
+	if !bytes.HasSuffix(text, []byte(".yaml")) && !bytes.HasSuffix(text, []byte(".yml")) {
+		return false
+	}
+	i := bytes.Index(text, []byte(" cat "))
+	return i > 0 && (text[i-1] == '$' || text[i-1] == '#' || text[i-1] == '+')
 }
 
 var (

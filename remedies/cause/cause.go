@@ -46,6 +46,7 @@ type Input struct {
 	FreeAtLoad                                     int64                // on the card, before llama.cpp loaded a model; 0 when unknown
 	TensorFlowPool                                 int64                // what TensorFlow reserved on a card, 0 when unknown
 	PromptCache                                    int64                // of finished prompts in host memory, 0 when unknown
+	HostCache                                      int64                // of the KV cache of llama.cpp or Ollama in host memory, 0 when unknown
 	MapProcesses                                   int64                // of Dataset.map, 0 when unknown
 	Stage                                          string               // why the phase was chosen, in lower case
 	Request                                        []memory.Explanation // what the request can have been, the likeliest first

@@ -508,12 +508,12 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{"a trainer that sleeps while the engine generates", "host_offload", failure("host", "unknown", setting("colocate", "True"), func(in *Input) { in.Framework = "slime" }), failure("host", "unknown", setting("colocate", "True"), func(in *Input) { in.Framework = "verl" })},
 		{"states on their way", "host_offload", failure("host", "unknown", func(in *Input) { in.Text = "name=reference.load_states" }), failure("gpu", "unknown", func(in *Input) { in.Text = "name=reference.load_states" })},
 		{
-			"llama.cpp's cache in host memory fills the limit", "limit_too_small", failure("host", "init", limit(14), func(in *Input) {
-				in.Stage = "the last stage logged before it: llama_kv_cache:        cpu kv buffer size = 14336.00 mib"
-			}),
-			failure("host", "init", limit(64), func(in *Input) {
-				in.Stage = "the last stage logged before it: llama_kv_cache:        cpu kv buffer size = 14336.00 mib"
-			}),
+			"llama.cpp's cache in host memory fills the limit", "limit_too_small", failure("host", "init", limit(14), func(in *Input) { in.HostCache = 14 << 30 }),
+			failure("host", "init", limit(64), func(in *Input) { in.HostCache = 14 << 30 }),
+		},
+		{
+			"a cache in host memory takes most of the machine", "engine_share_too_small", failure("host", "init", func(in *Input) { in.HostCache, in.NodeRAM = 48<<30, bytes(59) }),
+			failure("host", "init", func(in *Input) { in.HostCache, in.NodeRAM = 8<<30, bytes(59) }),
 		},
 		{"a tiny limit", "limit_too_small", failure("host", "data", limit(8)), failure("host", "data", limit(480))},
 		{

@@ -19,6 +19,7 @@ var engines = []hypothesis{
 		evidence: []weighed{
 			{2 * proof, when("the engine found no room for its KV cache", func(in *Input) bool { return in.NoRoomForCache })},
 			{proof, contextCache},
+			{3 * proof, both(CacheOnHost, func(in *Input) bool { return in.HostLimit == nil })},
 			{proof, both(layerCache, (*Input).gpu)},
 			{proof, both(frames(6, "the cache for the whole context is allocated when the model is loaded", "exllamav2/cache", "exllamav3/cache"), (*Input).engineGPU)},
 			{2 * proof, when("the cache for all tokens of a batch did not fit", func(in *Input) bool { return strings.Contains(in.Text, "total tokens with") })},
@@ -33,6 +34,9 @@ var engines = []hypothesis{
 			}
 			if why := layerCache(in); why != "" {
 				return why, in.Requested
+			}
+			if why := CacheOnHost(in); why != "" {
+				return why, &in.HostCache
 			}
 			if in.Requested == nil || in.Shortfall == nil {
 				if in.Requested != nil && contextCache(in) != "" && in.Draft {

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -230,7 +231,7 @@ func fillsBuffer(in *Input) string {
 
 // sampleBuffers lists the settings of the number of samples that wait in host memory: to be shuffled, or to be replayed.
 var sampleBuffers = []string{
-	"shuffle_buffer_size", "shuffle_buffer", "replay_buffer_size", "replay_size", "replay_capacity", "replay_memory_size", "replay_buffer_capacity", "replay.capacity", "replay_buffer.capacity",
+	"shuffle_buffer_size", "shuffle_buffer", "replay_buffer_size", "replay_size", "max_replay_size", "replay_capacity", "replay_memory_size", "replay_buffer_capacity", "replay.capacity", "replay_buffer.capacity",
 	"replay_memory.capacity", "replay_buffer_config.capacity", "replay_buffer.size", "buffer_capacity", "buffer.capacity", "buffer_size", "size_in_transitions",
 }
 
@@ -272,30 +273,26 @@ func (in *Input) kept() string {
 	return fmt.Sprintf("the cache of finished prompts took %s%s", classifier.GiB(in.PromptCache), of(in.HostLimit))
 }
 
-// cpuCache is how llama.cpp says what its cache takes in host memory (src/llama-kv-cache.cpp).
-var cpuCache = lazyre.New(`\bcpu kv buffer size = {1,8}(\d{1,8})\.\d{2} mib`)
-
-// CacheOnHost reports that the log ends where llama.cpp allocates its cache in host memory, and that the cache alone takes most of the
-// limit.
+// CacheOnHost reports that the key-value cache which llama.cpp or Ollama keeps in host memory takes most of the limit, or of the machine
+// where no limit is known.
 func CacheOnHost(in *Input) string {
-	n := CacheBytes(in)
-	if n == 0 {
+	switch n := CacheBytes(in); {
+	case n == 0:
 		return ""
+	case in.HostLimit == nil:
+		return fmt.Sprintf("the key-value cache alone takes %s of host memory, of %s that the machine has", classifier.GiB(n), gib(in.NodeRAM))
+	default:
+		return fmt.Sprintf("the key-value cache alone takes %s of host memory, and the limit is %s", classifier.GiB(n), gib(in.HostLimit))
 	}
-	return fmt.Sprintf("the key-value cache alone takes %s of host memory, and the limit is %s", classifier.GiB(n), gib(in.HostLimit))
 }
 
 // CacheBytes returns the size of the cache that [CacheOnHost] reports, or 0.
 func CacheBytes(in *Input) int64 {
-	m := cpuCache().FindStringSubmatch(in.Stage)
-	if !in.host() || in.HostLimit == nil || m == nil {
+	limit := cmp.Or(in.HostLimit, in.NodeRAM)
+	if !in.host() || limit == nil || in.HostCache < *limit/2 {
 		return 0
 	}
-	mib, _ := strconv.ParseInt(m[1], 10, 64) // the pattern bounds it
-	if mib<<20 < *in.HostLimit/2 {
-		return 0
-	}
-	return mib << 20
+	return in.HostCache
 }
 
 // SpreadByEach reports that each of several processes of a node loads its model with a device_map that spreads it over all cards, so that

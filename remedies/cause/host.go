@@ -231,7 +231,7 @@ var host = []hypothesis{
 			{2 * hint, both(when("Ray's memory monitor ended the worker", func(in *Input) bool { return in.RayMonitor }), (*Input).host)},
 			{sign, tinyLimit},
 			{3 * proof, belowWeights},
-			{3 * proof, CacheOnHost},
+			{3 * proof, both(CacheOnHost, func(in *Input) bool { return in.HostLimit != nil })},
 			{2 * proof, sharedOut},
 			{2 * proof, both(RoomOnCard, func(in *Input) bool { return !in.SharesCard })}, // else the engine's allocator may have failed before
 			{2 * proof, builds},

@@ -439,10 +439,14 @@ func (r *Request) activations(size Interval) []Explanation {
 			if r.Place != Attention && !met { // no frame speaks for it: only the longest sample of the settings does
 				continue
 			}
+			length := rough(low, high)
+			if met {
+				length = r.Limit.Longest
+			}
 			return []Explanation{{
 				What: "attention", Seen: r.Place == Attention, Met: met, Bytes: width,
 				Text: fmt.Sprintf("attention scores built in full: %s x %s heads x %s x %s tokens x %d bytes = %s; they grow with the square of the length; flash attention never builds them.",
-					counted(r.Limit.Samples, "sample"), r.Heads, Thousands(rough(low, high)), Thousands(rough(low, high)), width, GiB(r.Bytes)),
+					counted(r.Limit.Samples, "sample"), r.Heads, Thousands(length), Thousands(length), width, GiB(r.Bytes)),
 			}}
 		}
 	}

@@ -203,3 +203,39 @@ func TestExplanationsReproduceTheRequest(t *testing.T) {
 		assert.False(t, got[0].Over)
 	}
 }
+
+func TestLogitsOfAFullBatchMayLackTheLastTokenOfEachSample(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gib    float64
+		tokens int64
+		text   string
+	}{
+		"all tokens":                   {49.12, 262144, "the most the settings allow (128 x 2,048)."},
+		"without the last of a sample": {49.10, 262016, "the most the settings allow (128 x 2,048, less the last token of each sample)."},
+		"fewer":                        {24.00, 0, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			list := Explain(asked(c.gib, func(r *Request) {
+				r.Tokens, r.Vocab = true, Figure{Value: 50304}
+				r.Limit = &Limit{Key: "batch_size", Value: "128", Tokens: 262144, Samples: 128, Longest: 2048, How: "128 x 2,048"}
+			}))
+			require.NotEmpty(t, list)
+			assert.Equal(t, c.tokens > 0, list[0].Met)
+			if c.tokens > 0 {
+				assert.Equal(t, c.tokens, list[0].Low)
+				assert.Contains(t, list[0].Text, c.text)
+			}
+		})
+	}
+}
+
+func TestFeedForwardFollowsFromHiddenStates(t *testing.T) {
+	t.Parallel()
+	const hidden, inner = 3584, 18944 // Qwen2.5-7B
+	assert.Equal(t, int64(74<<30), FeedForward(28<<30, hidden, inner), "2,097,152 tokens")
+	assert.Zero(t, FeedForward(28<<30+2, hidden, inner), "no whole number of tokens")
+	assert.Zero(t, FeedForward(28<<30, 0, inner))
+	assert.Zero(t, FeedForward(28<<30, inner, hidden))
+}
