@@ -24,6 +24,10 @@ func TestDecodersReturnLines(t *testing.T) {
 			`{"resourceLogs":[{"resource":{"attributes":[{"key":"k"}]},"scopeLogs":[{"logRecords":[{"timeUnixNano":"1","body":{"stringValue":"a"}},{"body":{"stringValue":"b"}}]}]}]}` + "\n",
 			"{\"timeUnixNano\":\"1\",\"body\":{\"stringValue\":\"a\"}}\n{\"body\":{\"stringValue\":\"b\"}}\n",
 		},
+		"OpenTelemetry's batches with blanks": {
+			`{ "resourceLogs": [{"scopeLogs": [{"logRecords": [{"timeUnixNano": "1", "body": {"stringValue": "a"}}, {"body": {"stringValue": "b c"}}]}]}]}` + "\n",
+			"{\"timeUnixNano\":\"1\",\"body\":{\"stringValue\":\"a\"}}\n{\"body\":{\"stringValue\":\"b c\"}}\n",
+		},
 		"a list in a list": {`{"events":[{"timestamp":1,"message":"a","tags":[{"k":1},2]},{"message":"b"}]}`, "{\"events\":[\n{\"timestamp\":1,\"message\":\"a\",\"tags\":[{\"k\":1},2]}\n{\"message\":\"b\"}\n]}"},
 		"a table":          {"Date,Host,Message\n2026-03-01,n1,\"a \"\"b\"\", c\nd\"\r\n", "\n{\"host\":\"n1\",\"logtag\":\"F\",\"message\":\"a \\\"b\\\", c\\nd\",\"time\":\"2026-03-01\"}\n"},
 		"semicolons":       {"time;message\n2026-03-01;\"a; b, c\"\n", "\n{\"logtag\":\"F\",\"message\":\"a; b, c\",\"time\":\"2026-03-01\"}\n"},

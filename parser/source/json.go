@@ -119,7 +119,9 @@ func isList(head []byte) bool {
 
 // isBatch reports whether head begins a batch of OpenTelemetry's log records, deep inside of what they have in common.
 func isBatch(head []byte) bool {
-	return bytes.HasPrefix(head, []byte(`{"resourceLogs":`))
+	const blanks = " \t\r\n"
+	rest, ok := bytes.CutPrefix(bytes.TrimLeft(head, blanks), []byte("{"))
+	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, blanks), []byte(`"resourceLogs"`))
 }
 
 // recordLister puts each record of a JSON document on a line of its own. Text that is not JSON, or follows the
