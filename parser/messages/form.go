@@ -79,7 +79,7 @@ func formVetoes() []pattern.Pattern {
 			Requires: []string{"raise ", "except", "if ", "if(", "then", "while ", "with ", "case ", "assert", "EXPECT", "ASSERT", "REQUIRE", "CHECK", `and "`, `or "`, "and '", "or '", `",`, `: "`, "throw", "catch", "INSERT INTO ", "insert into ", "local ", "console.", "def ", "expect(", "let(:", ").", "return", "#define ", "echo ", "grep ", "rg ", "sed ", "awk ", "let ", "const ", "var ", "static ", "pub ", "auto ", "char ", "tring ", "print", "puts(", "rror(", "anic(", "atal(", "ail(", "arn(", `("`, "('", `="`, "='", `= "`, "= '", "= r", "= f", "= b", "= u"},
 			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|expect\(|let\(:|\(.{1,80}\)\.\w{1,40}\(["']|(?:and|or) (?:not )?["'].{1,200}["'] (?:not )?in \w|assert (?:not )?\w[\w.]{0,60}[(\[]|assert (?:not )?[\w.]{1,60} (?:[<>]=?|[=!]=|is|in|not in) [^"']{1,80}, ?[rfbu]?["'].{1,400}["']\s*$|(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\w{1,30})?\(|[A-Z]\w{0,40}:\s{1,40}"[^"]{0,400}",\s*$|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new )?(?:\w[\w:.]{1,80})?\(|(?:INSERT INTO|insert into) \w|local \w{1,40} = ["']|console\.\w{1,20}\(|\S.{1,200}\{ ?(?:return|throw|panic|raise)\b.{1,300}\}\s*$|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
 				`|\#define |(?:echo|grep|rg|sed|awk) +(?:-\w|["'])|(?:let|const|var|static|pub|auto|char|string|String)\b.{1,200}=|[A-Z][A-Z0-9_]{2,40} ?= ?[rfbu]{0,2}["']|(?:f?printf|print|puts|error|panic|fatal|fail|warn)\(["'])` +
-				`|` + inSource + `(?!(?:\w{1,40} ?= ?)?torch\.(?:cuda\.)?OutOfMemoryError\(["']CUDA out of memory\. Tried to allocate \d+\.\d\d .{0,800}\)\s*$)(?:[\w.*, ]{1,60} :?= )?(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\((?:.{0,20}["'(]|[^()"']{1,40}")|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)|^[+-]?\t{1,4}\w{1,60}\s*:?= ".{0,400}"\s*$|` + inSource + `\{"[^"]{1,400}", .{1,200}\},\s*$|` + inSource + `[A-Z][A-Z0-9_]{3,60}\(.{1,400}\s\\\s*$|` + inSource + `[a-z]\w{0,60}\("[^"]{1,400}"(?:\s*$|(?:, ?[^()]{1,200})?\);\s*$)`,
+				`|` + inSource + `(?!(?:\w{1,40} ?= ?)?torch\.(?:cuda\.)?OutOfMemoryError\(["']CUDA out of memory\. Tried to allocate \d+\.\d\d .{0,800}\)\s*$)(?:[\w.*, ]{1,60} :?= )?(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\((?:.{0,20}["'(]|[^()"']{1,40}")|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)|^[+-]?\t{1,4}\w{1,60}\s*:?= ".{0,400}"\s*$|` + inSource + `\{"[^"]{1,400}", .{1,200}\},\s*$|` + inSource + `[A-Z][A-Z0-9_]{3,60}\(.{1,400}\s\\\s*$|` + inSource + `[a-z]\w{0,60}\((?:[\w.&*>-]{1,40}, ?){0,4}"[^"]{1,400}"(?:\s*$|(?:, ?[^()]{1,200})?\);\s*$)`,
 			Veto: true, Source: "statements of Python, C, C++, Go, Rust, JavaScript, shell: their keywords, calls and ends",
 			Match: lines(
 				`    raise RuntimeError("CUDA out of memory. Tried to allocate 2.00 GiB")`,
@@ -90,6 +90,7 @@ func formVetoes() []pattern.Pattern {
 				`src/a.c:291: notify_req.message     = "Exceeded job memory limit";`,
 				`        and "DefaultCPUAllocator: can't allocate memory" in exception.args[0]`,
 				`    assert is_oom["_error"](RuntimeError("CUDA out of memory. Tried to allocate 1 GiB"))`,
+				`    fprintf(stderr, "CUDA error: out of memory\n");`,
 				`  EXPECT_THROW(TRY_ALLOC(cudaErrorMemoryAllocation), out_of_memory);`,
 				`	endLine             = "Killed process 19667 (x) total-vm:1460016kB, anon-rss:1414008kB, file-rss:4kB"`,
 				`	b.Push(&types.Log{Message: "kernel: oom-kill:constraint=CONSTRAINT_NONE"})`,
@@ -115,6 +116,8 @@ func formVetoes() []pattern.Pattern {
 				"assert failed on rank 3, last error 'CUDA error: out of memory'",
 				`assert failed: free_mem > 0, "CUDA error: out of memory" on rank 3`,
 				`check("RuntimeError: CUDA error: out of memory") failed on rank 3;`,
+				`check(rank, "RuntimeError: CUDA error: out of memory") failed on rank 3;`,
+				`#3 0x00007f in check (rank=3, msg="CUDA error: out of memory") at x.cc:12`,
 				`level=error msg="RuntimeError: CUDA error: out of memory"`,
 				"torch.OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.')",
 				"exception = torch.OutOfMemoryError('CUDA out of memory. Tried to allocate 2.00 GiB.')",
@@ -152,15 +155,15 @@ func formVetoes() []pattern.Pattern {
 		{
 			// Real messages in these forms would have the card's figures, or no quotes.
 			Name:     "veto.other_language",
-			Requires: []string{"-- ", "% ", "; ", `" `, "raise ", "die ", "failwith ", "Write-Error ", "croak ", "anyhow!(", "bail!(", "panic!(", ` == "`, "case ", "| '", `| "`, `|~ "`, "skipped '", `skipped "`, "name: "},
+			Requires: []string{"-- ", "% ", "; ", `" `, "raise ", "die ", "failwith ", "Write-Error ", "croak ", "anyhow!(", "bail!(", "panic!(", ` == "`, "case ", "| '", `| "`, `|~ "`, "skipped '", `skipped "`, "name: ", ".asci", ".string"},
 			Expr: `^(?!.{0,400}(?:total capaci?ty|already allocated|of which))(?:\s{0,40}(?:--|%{1,3}|;{1,3}|") (?:\| )?(?:(?:RuntimeError|torch\.(?:cuda\.)?OutOfMemoryError): )?` + oomWords + `(?!.{0,400}Tried to allocate \d).{0,80}$` +
 				`|\s{0,40}(?:raise|die|failwith|Write-Error|croak)\s(?:[A-Z][\w.:]{0,60}, )?(?:"[^"]{0,400}"|'[^']{0,400}');?\s*$|\s{0,60}(?:Err\()?(?:anyhow|bail|panic)!\("|\s{0,40}\w{1,40} == (?:"[^"]{1,400}"|'[^']{1,400}')\s*$|\s{0,40}case \w{1,40} = "[^"]{1,400}"\s*$` +
-				`|\s{0,20}\| ["'][\w.: ]{1,80}["'];?\s*$|.{0,200}\|~ ?"|\w{1,80} \([\w.]{1,120}\) \.\.\. skipped ["']|\s{0,20}(?:- )?name: \w[^"']{0,80} (?:"[^"]{1,200}"|'[^']{1,200}')\s*$)`,
+				`|\s{0,20}\| ["'][\w.: ]{1,80}["'];?\s*$|\s{0,40}(?:[.\w$]{1,40}:\s{1,20})?\.(?:asci[iz]|string)\s{1,20}"|.{0,200}\|~ ?"|\w{1,80} \([\w.]{1,120}\) \.\.\. skipped ["']|\s{0,20}(?:- )?name: \w[^"']{0,80} (?:"[^"]{1,200}"|'[^']{1,200}')\s*$)`,
 			Veto: true, Source: "comments and statements of SQL, Haskell, Erlang, TeX, assembler, vim, Ruby, Perl, OCaml, Elixir, PowerShell, Rust, Rego, Swift and TypeScript; unittest's skips; queries and steps of monitors",
 			Match: lines(
 				"-- torch.OutOfMemoryError: CUDA out of memory.", "%% CUDA error: out of memory", "; CUDA error: out of memory", `" CUDA error: out of memory`,
 				`    raise "CUDA out of memory. Tried to allocate 2.00 GiB"`, "  raise RuntimeError, 'CUDA out of memory. Tried to allocate 2.00 GiB'", "  die 'CUDA out of memory. Tried to allocate 2.00 GiB';",
-				`        Err(anyhow!("CUDA out of memory. Tried to allocate 2.00 GiB"))`, `  msg == "CUDA error: out of memory"`, `  case outOfMemory = "CUDA error: out of memory"`, "  | 'CUDA_ERROR_OUT_OF_MEMORY'",
+				`        Err(anyhow!("CUDA out of memory. Tried to allocate 2.00 GiB"))`, `  msg == "CUDA error: out of memory"`, `  case outOfMemory = "CUDA error: out of memory"`, "  | 'CUDA_ERROR_OUT_OF_MEMORY'", "\t.string\t\"RuntimeError: CUDA error: out of memory\"", `msg: .asciz "CUDA error: out of memory"`,
 				`          selector: '{app="t"} |~ "torch.OutOfMemoryError: CUDA out of memory"'`, "test_oom (t.T) ... skipped 'CUDA error: out of memory'", `      - name: Check for "CUDA error: out of memory"`,
 			),
 			NoMatch: []string{
@@ -206,21 +209,26 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.template",
-			Requires: []string{"{", `\`, ".*", ".+", "(?", "re.compile(", "expr", "pattern", "regex", "Regex", "match", "alert"},
+			Requires: []string{"{", `\`, ".*", ".+", "(?", "re.compile(", "expr", "pattern", "keywords", "regex", "Regex", "match", "alert"},
 			Expr: `\{(?![\w.]{1,40}\.\w{1,4}:\d+\})[a-z_][\w.]{0,40}(?:![rs])?:[^{}\s]{1,8}\}|(?<!\[\[)\{\{(?!function_node )-? ?[.$]?\w[^{}]{0,80}\}\}|\\\\?[dwsS][*+{]|\(\?P?<|\(\.[*+]\??\)|\.[*+]["']?,?\s*$|re\.compile\(|["']\(\?[aimsux]{1,6}\)` +
-				`|^[\s-]{0,40}(?:["']?(?:expr|patterns?|regexp?|\w{1,40}Regexp?|alert)["']?|match\w{0,12}): ?\[?["']`,
+				`|^[\s-]{0,40}(?:["']?(?:expr|patterns?|regexp?|\w{1,40}Regexp?|alert)["']?|match\w{0,12}): ?\[?["']` +
+				`|(?<!` + oomWords + `.{0,400})["'](?!match|found|hit|detect)(?:\w{1,30}_)?(?<!(?:match|found|hit|detect)\w{0,30})(?:patterns?|keywords)["']: ?\[[^\]]{0,400}?` + oomWords + `[^\]]{0,400}\](?!.{0,2000}` + oomWords + `)`,
 			Veto: true, Source: "formats and regular expressions: what a program would fill in, or look for; rules of monitors (node-problem-detector, Promtail, Prometheus)",
 			Match: lines(
 				`                f"GPU memory exceeds kill threshold {kill_threshold:.2f}. "`,
 				`      - pattern: "Out of memory: Killed process (\\d+) \((.+)\) total-vm:.*"`,
 				`      "pattern": "\\w+ invoked oom-killer: gfp_mask=.*"`,
 				`  "patterns": ["CUDA error: out of memory", "NCCL WARN"]`,
+				`detector: {"fatal_patterns": ["NCCL WARN", "CUDA error: out of memory"], "retries": 3}`,
 				`  - regex: .*CUDA error: out of memory.*`,
 				`    - userLogRegex: "(?i)cuda runtime error (2) : out of memory"`,
 				`  ("(?i)CUDA error: out of memory", "lower the batch"),`,
 				`  summary: Container {{ $labels.container }} was killed: reason: OOMKilled`,
 			),
-			NoMatch: []string{"{train.py:93} INFO - RuntimeError: CUDA error: out of memory", "ResourceExhaustedError: {{function_node __wrapped__Mul_device_/job:localhost/device:GPU:0}} failed to allocate memory [Op:Mul]", "WorkerProc hit an exception: %s", `no match: "RuntimeError: CUDA error: out of memory"`, "RuntimeError: CUDA error: out of memory..."},
+			NoMatch: []string{
+				"{train.py:93} INFO - RuntimeError: CUDA error: out of memory", "ResourceExhaustedError: {{function_node __wrapped__Mul_device_/job:localhost/device:GPU:0}} failed to allocate memory [Op:Mul]", "WorkerProc hit an exception: %s", `no match: "RuntimeError: CUDA error: out of memory"`, `watchdog: {"matched_patterns": ["CUDA error: out of memory"], "rank": 3}`,
+				`{"ignore_patterns": ["*.pt"], "error": "CUDA error: out of memory"}`, `{"patterns": ["CUDA error: out of memory"], "found": "RuntimeError: CUDA error: out of memory"}`, "RuntimeError: CUDA error: out of memory...",
+			},
 		},
 		{
 			// The three look for one thing. Together, an expression that begins at the line and others that do not would be tried at
@@ -290,10 +298,10 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.test",
 			Requires: []string{"E  ", "PASSED", "SKIPPED", "XFAIL", "XPASS", "ok ", ".. ok", "✓ ", "✔ ", "--- ", "[ "},
-			Expr:     `^(?:\s{0,16}(?:E {3,}|[✓✔] )|test .{1,400} \.\.\. ok$|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
+			Expr:     `^(?:\s{0,16}(?:E {3,}|[✓✔] )|test .{1,400} \.\.\. ok$|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) |\[ RUN {6}\] )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
 			Veto:     true, Source: "pytest, TAP, go test, GoogleTest, cargo test, Mocha: what a test provokes",
-			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory", `test oom::parses "RuntimeError: CUDA error: out of memory" ... ok`, "  ✓ shows RuntimeError: CUDA error: out of memory (12 ms)"),
-			NoMatch: []string{"E0601 10:00:00 12 x.cc:1] RuntimeError: CUDA error: out of memory"},
+			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory", "[ RUN      ] Alloc.CUDA_ERROR_OUT_OF_MEMORY", `test oom::parses "RuntimeError: CUDA error: out of memory" ... ok`, "  ✓ shows RuntimeError: CUDA error: out of memory (12 ms)"),
+			NoMatch: []string{"E0601 10:00:00 12 x.cc:1] RuntimeError: CUDA error: out of memory", "[  FAILED  ] Alloc.Big: CUDA error: out of memory", "[ RUN 7 ] RuntimeError: CUDA error: out of memory"},
 		},
 		{
 			Name:     "veto.commit",
@@ -352,7 +360,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.record",
 			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "observation", "tool_", "hints_text", "score", "chosen"},
-			Expr: `^` + notItsOwn + `(?:[{]["']text["']: ?["'](?!.{0,8000}["'](?:level|levelname|severity|time|timestamp|record)["']: ).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
+			Expr: `^` + notItsOwn + `(?:(?:(?i:(?:\w{1,20} )?(?:row|example|sample|doc|document) ?\d{0,9}|\w{1,40}\[\d{1,9}\]): )?[{](?:["']id["']: ?["']?[\w-]{1,60}["']?, ?)?["']text["']: ?["'](?!.{0,8000}["'](?:(?:level|levelname|severity|time|timestamp|record)["']: |source["']: ?["']std)).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
 				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model|finish_reason)["']: ?|.{0,8000}?"(?:observation|tool_(?:output|result|response))": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})"` +
 				`|[{ ]?\s{0,8}"(?:question|instruction|problem|prompt|input|chosen|rejected)": "(?>(?:[^"\\]|\\.){0,8000})",?$|[{ ]?\s{0,8}'(?:question|instruction|problem|prompt|input|chosen|rejected)': '(?>(?:[^'\\]|\\.){0,8000})',?$` +
 				`|[{]"(?:response|completion|generated_text)": "(?>(?:[^"\\]|\\.){0,8000})", ?"(?:score|reward|acc|uid)": )`,
@@ -361,6 +369,8 @@ func formVetoes() []pattern.Pattern {
 				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
 				`{"id":"x-7","title":"Check the card","description":"When it starts: CUDA error: out of memory","status":"closed"}`,
 				`{"text": "It fails with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", "meta": {"set": "x"}}`,
+				`First row: {'text': 'RuntimeError: CUDA error: out of memory'}`, `train_set[0]: {'text': 'RuntimeError: CUDA error: out of memory'}`,
+				`{"id": 3, "text": "RuntimeError: CUDA error: out of memory", "source": "forum"}`,
 				`{"step": 3, "action": "python t.py", "observation": "Traceback:\nRuntimeError: CUDA error: out of memory\n", "thought": "x"}`,
 				`{"instance_id": "a__b-1", "problem_statement": "It dies:\nRuntimeError: CUDA error: out of memory", "patch": "x"}`,
 				`{"index": 3, "text": "The log shows CUDA error: out of memory", "finish_reason": "stop"}`,
@@ -369,6 +379,8 @@ func formVetoes() []pattern.Pattern {
 			),
 			NoMatch: []string{
 				`{"text": "torch.OutOfMemoryError: CUDA out of memory", "level": "error"}`,
+				`{"id": 3, "text": "torch.OutOfMemoryError: CUDA out of memory", "source": "stderr"}`,
+				`payload: {"text": "torch.OutOfMemoryError: CUDA out of memory"}`,
 				`{"step": 3, "observation": "Box(84, 84)", "status": "torch.OutOfMemoryError: CUDA out of memory"}`,
 				`{"prompt": "hello", "response": null, "error": "torch.OutOfMemoryError: CUDA out of memory"}`,
 			},
@@ -410,16 +422,21 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.example",
-			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION", "content=", "uestion=", "uery=", "assage=", "rguments=", "Q: ", "uestion: ", "rediction: ", "eference: ", "Human: "},
-			Expr:     `\b(?:page_content|question|prompt|completion|query|passage|arguments)=\(?(?:'[^']{0,4000}?|"[^"]{0,4000}?)` + oomWords + `|(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})|^\s{0,8}(?:Q|Question|Prediction|Reference|Human): `,
+			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION", "content=", "uestion=", "uery=", "assage=", "rguments=", "Q: ", "uestion: ", "rediction: ", "eference: ", "Human: ", "User: ", "enerated"},
+			Expr:     `\b(?:page_content|question|prompt|completion|query|passage|arguments)=\(?(?:'[^']{0,4000}?|"[^"]{0,4000}?)` + oomWords + `|(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})|^\s{0,8}(?:Q|Question|Prediction|Reference|Human): |^User: (?!(?i:\W{0,4}(?:\w{1,20} ){0,2}(?:errors?|failed|failure|exception)\b))|(?:^|: )generated(?: text)?: ["'](?<!` + oomWords + `.{0,4000})`,
 			Veto:     true, Source: "an example that a program shows before it trains or serves",
 			Match: lines(
 				`Example prompt: "RuntimeError: CUDA error: out of memory"`,
 				"Q: my job fails with slurmstepd: error: Detected 1 oom_kill event in StepId=4242.0.",
 				"Prediction: RuntimeError: CUDA error: out of memory",
+				"User: my job says RuntimeError: CUDA error: out of memory",
+				`eval: generated: "RuntimeError: CUDA error: out of memory"`,
 				`Document(metadata={'source': 'faq.md'}, page_content='RuntimeError: CUDA error: out of memory')`,
 			),
-			NoMatch: []string{"prompt='hello' failed: RuntimeError: CUDA error: out of memory", "sample 3 failed: RuntimeError: CUDA error: out of memory"},
+			NoMatch: []string{
+				"User: request failed: RuntimeError: CUDA error: out of memory", "Completion: RuntimeError: CUDA error: out of memory", "Response: CUDA error: out of memory",
+				"Exception generated: 'CUDA error: out of memory'", "prompt='hello' failed: RuntimeError: CUDA error: out of memory", "sample 3 failed: RuntimeError: CUDA error: out of memory",
+			},
 		},
 	}
 }

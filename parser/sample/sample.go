@@ -5,6 +5,7 @@ package sample
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"oomscan/parser"
@@ -84,6 +85,7 @@ var Turns = []Turn{
 	{"<|observation|>", false},
 	{"Assistant:", true},
 	{"<|assistant|>", true},
+	{"Completion:", true},
 	{"Question:", false},
 	{"Answer:", true},
 	{"Observation:", false},
@@ -103,9 +105,13 @@ var Turns = []Turn{
 	{"ACTION:", true},
 	{"[Action]", true},
 	{"🤖 MODEL INPUT", false}, // SWE-agent
+	{"🧾 OBSERVATION", false},
 	{"💭 THOUGHT", true},
 	{"🎬 ACTION", true},
 }
+
+// alone are the headings of answers that are printed without what was asked, too. What they hold is text if the run counts on behind it.
+var alone = []string{"Answer:", "Completion:"}
 
 // Turn is the heading of a turn.
 type Turn struct {
@@ -113,17 +119,25 @@ type Turn struct {
 	Answer bool
 }
 
+// isAlone reports whether a message begins with the heading of an answer and more text, which is not how far something is.
+func (t *Turn) isAlone(body []byte, counts func([]byte) bool) bool {
+	return slices.Contains(alone, t.Text) && len(bytes.TrimSpace(body)) > len(t.Text) && !counts(body)
+}
+
 // maxLabel bounds the label before a heading.
 const maxLabel = 40
 
 // turnOf is the heading that a message begins with, nil when there is none.
 func turnOf(body []byte) *Turn {
-	if len(body) == 0 || strings.IndexByte("#*HAQOT<[\xf0", body[0]) < 0 {
+	if len(body) == 0 || strings.IndexByte("#*HACQOT<[\xf0", body[0]) < 0 {
 		return nil
 	}
 	rest := bytes.TrimPrefix(body, []byte("### "))
 	if label := bytes.Index(body[:min(len(body), maxLabel)], []byte("] ")); body[0] == '[' && label > 0 {
 		rest = body[label+len("] "):] // [step 3] OBSERVATION:
+	}
+	if body[0] == '\xf0' { // SWE-agent's logger puts a picture and a level before it
+		rest = body[bytes.LastIndexByte(body[:min(len(body), maxLabel)], '\xf0'):]
 	}
 	for i := range Turns {
 		if text := []byte(Turns[i].Text); bytes.HasPrefix(body, text) || bytes.HasPrefix(rest, text) {
@@ -140,12 +154,19 @@ type Tracker struct {
 	offset int64
 	opener string // of a quotation
 	stamp  string // of the collector that stamps each line
-	turn   bool   // an input of a dialogue
+	turn   bool   // an input of a dialogue, or an answer alone
+	answer bool   // such an answer
 	tagged bool   // a tag opened it, and the next one ends it: what stands between may hold marks of a template
 }
 
-// Turn reports whether the sample is an input of a dialogue: only its answer shows that what it holds is text.
+// Turn reports whether the sample is an input of a dialogue: only its answer shows that what it holds is text. Or it is an answer alone.
 func (t Tracker) Turn() bool { return t.turn }
+
+// Begins reports whether a message, or a traceback from its first line on, is the beginning of what a turn holds. A heading may have the
+// first line behind it, and below an answer a traceback with a first line of its own is one of the program.
+func (t Tracker) Begins(line int, headless bool) bool {
+	return line == t.line || line == t.line+1 && (headless || !t.answer)
+}
 
 // Line is the line of the mark that opened the sample.
 func (t Tracker) Line() int { return t.line }
@@ -180,7 +201,7 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 	mark, opens := Last(body)
 	if mark == 0 {
 		if turn := turnOf(body); turn != nil {
-			return t.takeTurn(at, turn, h)
+			return t.takeTurn(at, turn, h, turn.isAlone(body, counts))
 		}
 	}
 	opener := openerOf(body)
@@ -213,9 +234,12 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 func isTag(mark []byte) bool { return len(mark) > 1 && mark[0] == '[' && ascii.IsLower(mark[1]) }
 
 // takeTurn follows the heading of a turn, which ends no other sample.
-func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header) (place Place) {
+func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header, isAlone bool) (place Place) {
 	switch {
 	case *t != Tracker{} && !t.turn:
+		return Inside
+	case isAlone && *t == Tracker{}:
+		*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), turn: true, answer: true}
 		return Inside
 	case turn.Answer && *t == Tracker{}:
 		return Outside
@@ -225,8 +249,8 @@ func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header) (
 		place = Again
 	}
 	*t = Tracker{}
-	if !turn.Answer {
-		*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), turn: true}
+	if !turn.Answer || isAlone {
+		*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), turn: true, answer: turn.Answer}
 	}
 	return place
 }
@@ -280,7 +304,7 @@ const (
 func Last(body []byte) (last int, opens bool) {
 	last = -1
 	if turn := turnOf(body); turn != nil {
-		last, opens = 0, !turn.Answer
+		last, opens = 0, !turn.Answer || slices.Contains(alone, turn.Text)
 	}
 	if bytes.Contains(body, []byte(labelIDs[len("label"):])) { // an underscore is rarer than its letters
 		last, opens = bytes.LastIndex(body, []byte(labelIDs)), false

@@ -83,6 +83,30 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"the next item of a list":     {"  - fix: x\n    id: 1\n  - id: 2\n    message: ", false},
 		"a failure in JSON":           {"  {\n    \"status\": \"failed\",\n    \"message\": \"", false},
 		"a failure in YAML":           {"    terminated:\n      message: |\n        step 1\n        ", false},
+		"an answer in JSON":           {"{\n  \"problem\": \"why\",\n  \"n\": [\n    1\n  ],\n  \"solution\": \"", true},
+		"an error beside a task":      {"{\n  \"prompt\": \"hello\",\n  \"error\": \"", false},
+		"a result within a record":    {"{\n  \"prompt\": \"hello\",\n  \"result\": {\n    \"output\": \"", false},
+		"an output of a step":         {"{\n  \"input\": \"s3://x\",\n  \"output\": \"", false},
+		"an answer to an object":      {"{\n  \"query\": {\n    \"id\": 3\n  },\n  \"response\": \"", false},
+		"an answer of another record": {"[\n  {\n    \"prompt\": \"hello\"\n  },\n  {\n    \"output\": \"", false},
+		"an answer in YAML":           {"- prompt: why\n  response: \"", true},
+		"a long answer in YAML":       {"- prompt: why\n  response: |\n    It says\n\n    ", true},
+		"an error with a long text":   {"- prompt: why\n  error: |\n    It says\n\n    ", false},
+		"an answer by pprint":         {"{'prompt': 'why',\n 'response': 'It says '\n             '", true},
+		"a question by pprint":        {"{'answer': 'lower it',\n 'question': 'I get '\n             '", true},
+		"an error by pprint":          {"{'question': 'why',\n 'error': 'It says '\n          '", false},
+		"a failure by pprint":         {"{'rank': 3,\n 'reason': 'It says '\n           '", false},
+		"what a program looks for":    {"oom_patterns:\n  - NCCL WARN\n  - \"", true},
+		"and in JSON":                 {"  \"keywords\": [\n    \"", true},
+		"what a program found":        {"matched_patterns:\n  - \"", false},
+		"a list of errors":            {"errors:\n  - \"", false},
+		"an error beside such a list": {"job:\n  patterns: [x]\n  error: ", false},
+		"an error behind such a list": {"job:\n  patterns:\n  - x\n  error: ", false},
+		"what a function raises":      {"    Raises:\n        ValueError: If it is 0.\n        ", true},
+		"the same in NumPy's form":    {"    Raises\n    ------\n    ValueError\n        If it is 0.\n    ", true},
+		"a section of a script":       {"    Errors:\n        ", false},
+		"below a rule":                {"    Results\n    -------\n    ", false},
+		"code of a page":              {".. code-block:: text\n\n   ", true},
 		"below a quotation":           {"See [the options](docs/options.md).\n\n> Lower it.\n\n", false},
 	} {
 		for _, head := range []bool{true, false} {
@@ -90,6 +114,24 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 			assert.Equal(t, c.quoted, len(at) == 0, "%s (head: %v)", name, head)
 			assert.Equal(t, c.quoted, quoted > 0, "%s (head: %v)", name, head)
 		}
+	}
+}
+
+// TestATextAloneInARecordIsQuoted writes a failure as a member of JSON over several lines.
+func TestATextAloneInARecordIsQuoted(t *testing.T) {
+	t.Parallel()
+	for log, quoted := range map[string]bool{
+		"{\n  \"text\": \"@\"\n}\n":                                            true,
+		"{\n  \"text\": \"@\",\n  \"level\": \"error\"\n}\n":                   false,
+		"{\n  \"level\": \"error\",\n  \"text\": \"@\"\n}\n":                   false,
+		"{\n  \"message\": \"@\"\n}\n":                                         false,
+		"{\n  \"log\": \"@\"\n}\n":                                             false,
+		"{\n  \"error\": {\n    \"text\": \"@\"\n  }\n}\n":                     false,
+		"{\n  \"attachments\": [\n    {\n      \"text\": \"@\"\n":              false,
+		"{\n  \"message\": {\n    \"message\": \"@\",\n    \"extraInfo\": {\n": false,
+	} {
+		at, _ := eventLines(t, filler+strings.ReplaceAll(log, "@", strings.TrimSpace(oomMessage)), true)
+		assert.Equal(t, quoted, len(at) == 0, log)
 	}
 }
 
@@ -104,6 +146,7 @@ func TestABlockThatIsNearlyAllIsALog(t *testing.T) {
 		quoted bool
 	}{
 		"a ticket":                {"My job died::\n\n" + log, false},
+		"a block of code":         {"My job died:\n\n.. code-block:: text\n\n" + log, false},
 		"the output of a cell":    {".. code:: ipython3\n\n    train()\n\n.. parsed-literal::\n\n" + log, false},
 		"with thanks":             {"My job died::\n\n" + log + "\nWhat can I do?\nThanks\n", false},
 		"a page":                  {"Memory\n======\n\nIf it dies you see::\n\n" + log, true},

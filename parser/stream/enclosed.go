@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"iter"
 	"slices"
+	"strings"
 
 	"oomscan/parser"
 	"oomscan/parser/envelope"
@@ -115,7 +116,7 @@ func (r *Reader) inIndented(e *parser.Event, at int) bool {
 			}
 			continue
 		}
-		if !empty || !bytes.HasSuffix(line, []byte("::")) {
+		if !empty || !bytes.HasSuffix(line, []byte("::")) && !codeBlock().Match(line) {
 			return titled().Match(line)
 		}
 		if isLog := signs >= logSigns || signs+labels > 0 && isWhole(e); !isLog || r.inPage(line) {
@@ -126,6 +127,9 @@ func (r *Reader) inIndented(e *parser.Event, at int) bool {
 	}
 	return false
 }
+
+// codeBlock begins a block of code in reStructuredText with the name of its language.
+var codeBlock = lazyre.New(`^[ \t]*\.\. code(?:-block)?:: \w`)
 
 // logSigns is how many lines with a time or a count of steps make a log without a whole report.
 const logSigns = 3
@@ -155,7 +159,17 @@ func indentOf(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " \
 
 // member is a line of a document of JSON or YAML over several lines: a key and what its value begins with. The class of an exception begins
 // with a capital.
-var member = lazyre.New(`^[ \t]*(?:- )?["']?([a-z_][\w-]{0,40})["']?:(?: (.*))?$`)
+var member = lazyre.New(`^["']?([a-z_][\w-]{0,40})["']?:(?: (.*))?$`)
+
+// memberOf returns the groups of [member] in a line, nil where there is none.
+func memberOf(line []byte) [][]byte {
+	line = line[columnOf(line):]
+	m := member().FindSubmatch(line)
+	if m != nil && isQuoteAt(line, 0) && line[len(m[1])+1] != line[0] {
+		return nil // a text in quotes, not a key
+	}
+	return m
+}
 
 // blockText begins a text over several lines in YAML.
 var blockText = lazyre.New(`^[|>][-+]?$`)
@@ -173,20 +187,28 @@ var promptText = lazyre.New(`^(?:prompt|question|instruction|completion)$`)
 // failure has.
 var catalogKey = lazyre.New(`^["']?(?:slug|keywords|symptoms?|solutions?|fix|fixes|remed(?:y|ies)|workarounds?|difficulty|questions?|answer|expected(?:[_A-Z]\w{0,30})?|known_\w{1,20}|faqs?|test_?cases|fixtures|runbooks?|troubleshooting)["']?: ?`)
 
-// inMember reports whether an event is the value of a key, and the keys around it show a dialogue or a list of known errors.
+// A list of messages that a program looks for has such a key, unless it holds what the program has found.
+var (
+	soughtKey = lazyre.New(`^["']?(?:\w{1,30}_)?(?:patterns|regexp?s|regexes|keywords|signatures|substrings)["']?: ?\[?$`)
+	foundKey  = lazyre.New(`(?i)^["']?\w{0,30}(?:match|found|hit|detected|seen)`)
+)
+
+// inMember reports whether an event is the value of a key or an item of a list, and the keys around it show a dialogue, a list of known
+// errors or what a program looks for.
 func (r *Reader) inMember(at int) bool {
 	line, _, _ := bytes.Cut(r.buf[at:], newline)
-	m := member().FindSubmatch(line)
+	m := memberOf(line)
 	indent := columnOf(line)
 	if indent == 0 {
 		return false
 	}
+	isItem := indent > indentOf(line) || isQuoteAt(line, indent)
 	for line := range r.above(at) {
 		column := columnOf(line)
 		if len(line) == 0 || column > indent || m == nil && column == indent {
 			continue
 		}
-		key := member().FindSubmatch(line)
+		key := memberOf(line)
 		switch text := key != nil && blockText().Match(key[2]); {
 		case text && column < indent:
 			if m = key; promptText().Match(m[1]) {
@@ -195,15 +217,54 @@ func (r *Reader) inMember(at int) bool {
 			fallthrough // what stands below it is its text
 		case m != nil:
 			indent = column
-			item := bytes.TrimPrefix(bytes.TrimLeft(line, " \t"), []byte("- "))
+			item := line[column:]
 			if catalogKey().Match(item) || chatKey().Match(m[1]) && chatTurn().Match(item) {
 				return true
 			}
-			if len(item) < len(line)-indentOf(line) {
+			if column > indentOf(line) {
 				indent = indentOf(line) // the first key of an item of a list: what is above is of another one
 			}
 		default:
-			return false
+			return isItem && soughtKey().Match(line[column:]) && !foundKey().Match(line[column:])
+		}
+	}
+	return false
+}
+
+// A record of a data set has a task and what solves it. A failure has other keys: error, message, detail.
+var (
+	taskMember = lazyre.New(`^["']?(?:prompt|question|instruction|problem|query)["']?: ?[^{ ]`)
+	answerKey  = lazyre.New(`^(?:answer|chosen|completion|output|passage|reference|rejected|response|solution)$`)
+	loneText   = lazyre.New(`^[ \t]+"text": ".*"\s*$`)
+)
+
+// inRecord reports whether an event is in a record of a data set that is printed over several lines, as JSON, as YAML or by Python's pprint,
+// which wraps a text: in the task, in an answer below it, or in the one text that the record has.
+func (r *Reader) inRecord(at int) bool {
+	event, _, _ := bytes.Cut(r.buf[at:], newline)
+	m, own, members := memberOf(event), columnOf(event), 0
+	if own == 0 {
+		return false
+	}
+	for line := range r.above(at) {
+		column := columnOf(line)
+		if len(line) == 0 || column > own {
+			continue
+		}
+		switch key := memberOf(line); {
+		case key != nil && column < own && (blockText().Match(key[2]) || isQuoteAt(line, own) && isQuoteAt(event, own)):
+			if m, own = key, column; promptText().Match(m[1]) {
+				return true
+			}
+		case column < own:
+			return members == 0 && string(line) == "{" && loneText().Match(event)
+		case column == own && m != nil && key != nil:
+			if members++; answerKey().Match(m[1]) && taskMember().Match(line[column:]) {
+				return true
+			}
+		}
+		if column > indentOf(line) {
+			return false // the first key of an item of a list
 		}
 	}
 	return false
@@ -212,7 +273,38 @@ func (r *Reader) inMember(at int) bool {
 // columnOf is where the key of a member begins.
 func columnOf(line []byte) int {
 	rest := bytes.TrimPrefix(bytes.TrimLeft(line, " \t"), []byte("- "))
+	if column := len(line) - len(bytes.TrimPrefix(bytes.TrimPrefix(rest, []byte{'['}), []byte{'{'})); isQuoteAt(line, column) {
+		return column // Python writes the first key behind the bracket
+	}
 	return len(line) - len(rest)
+}
+
+// isQuoteAt reports whether a quote is at a place in a line.
+func isQuoteAt(line []byte, at int) bool {
+	return at < len(line) && (line[at] == '"' || line[at] == '\'')
+}
+
+// inRaises reports whether an event is an item of the section of a docstring that lists what a function raises, in the form of Google or in
+// that of NumPy.
+func (r *Reader) inRaises(at int) bool {
+	indent, rule := indentOf(r.buf[at:]), false
+	if indent == 0 {
+		return false
+	}
+	for line := range r.above(at) {
+		text := string(bytes.TrimSpace(line))
+		switch {
+		case text == "":
+			return false
+		case rule:
+			return text == "Raises"
+		case indentOf(line) < indent:
+			return text == "Raises:"
+		case indentOf(line) == indent:
+			rule = len(text) > 2 && strings.Trim(text, "-") == ""
+		}
+	}
+	return false
 }
 
 // inFrontMatter reports whether an event stands in the head of a page that a generator of sites renders.
@@ -264,5 +356,5 @@ func (r *Reader) isEnclosed(e *parser.Event) bool {
 	if r.long != nil || !ok || !r.mayLookBack(enclosedBytes) {
 		return false
 	}
-	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inFrontMatter(at) || r.isMadeUp(e, at)
+	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.inFrontMatter(at) || r.isMadeUp(e, at)
 }

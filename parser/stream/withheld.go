@@ -61,7 +61,7 @@ func (r *messageReader) settle(w *writer, place sample.Place, was sample.Tracker
 	}
 	if place != sample.Marked {
 		for i := range w.withheld {
-			if e := &w.withheld[i]; turn && !w.died && e.Trace != nil && e.Trace.Line <= was.Line()+1 && place == sample.Outside && counts(body) {
+			if e := &w.withheld[i]; turn && !w.died && place == sample.Outside && beginsTurn(was, e) && counts(body) {
 				continue
 			}
 			if turn || w.died || isWhole(&w.withheld[i]) {
@@ -71,6 +71,14 @@ func (r *messageReader) settle(w *writer, place sample.Place, was sample.Tracker
 		}
 	}
 	w.withheld, w.died = nil, false
+}
+
+// beginsTurn reports whether a failure is the beginning of what a turn holds.
+func beginsTurn(turn sample.Tracker, e *parser.Event) bool {
+	if e.Trace != nil {
+		return turn.Begins(e.Trace.Line, e.Trace.Headless)
+	}
+	return e.At.Line == turn.Line()
 }
 
 // wait emits the reports that a writer withheld, and lets them wait: a dying process prints its bar once more as it stood, and a run that goes
