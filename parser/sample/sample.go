@@ -110,7 +110,8 @@ var Turns = []Turn{
 	{"🎬 ACTION", true},
 }
 
-// alone are the headings of answers that are printed without what was asked, too. What they hold is text if the run counts on behind it.
+// alone lists the headings of answers that programs also print without the prompt. What such an answer holds is text if the run counts on
+// after it.
 var alone = []string{"Answer:", "Completion:"}
 
 // Turn is the heading of a turn.
@@ -119,7 +120,7 @@ type Turn struct {
 	Answer bool
 }
 
-// isAlone reports whether a message begins with the heading of an answer and more text, which is not how far something is.
+// isAlone reports whether a message begins with the heading of such an answer and text that is not a count of progress.
 func (t *Turn) isAlone(body []byte, counts func([]byte) bool) bool {
 	return slices.Contains(alone, t.Text) && len(bytes.TrimSpace(body)) > len(t.Text) && !counts(body)
 }
@@ -154,12 +155,12 @@ type Tracker struct {
 	offset int64
 	opener string // of a quotation
 	stamp  string // of the collector that stamps each line
-	turn   bool   // an input of a dialogue, or an answer alone
-	answer bool   // such an answer
+	turn   bool   // an input of a dialogue, or an answer without its prompt
+	answer bool   // the latter
 	tagged bool   // a tag opened it, and the next one ends it: what stands between may hold marks of a template
 }
 
-// Turn reports whether the sample is an input of a dialogue: only its answer shows that what it holds is text. Or it is an answer alone.
+// Turn reports whether the sample is an input of a dialogue, which only its answer shows to be text, or an answer without its prompt.
 func (t Tracker) Turn() bool { return t.turn }
 
 // Begins reports whether a message, or a traceback from its first line on, is the beginning of what a turn holds. A heading may have the
