@@ -221,6 +221,10 @@ var programs = []Program{
 		Packages: []Package{{"stable-diffusion-webui", []string{"modules", "webui.py", "repositories"}}, {"stable-diffusion-webui-forge", []string{"modules", "modules_forge", "backend"}}},
 	},
 	{
+		ID: "ai_toolkit", Name: "AI Toolkit", Roles: Application, Guide: "ai-toolkit", Dialect: "yaml",
+		Packages: []Package{{"ai-toolkit", []string{"toolkit", "jobs", "extensions_built_in", "run.py"}}},
+	},
+	{
 		ID: "exllama", Name: "ExLlama", Roles: Application | Engine, Guide: "exllama",
 		Packages: []Package{
 			{"exllamav2", []string{"model.py", "cache.py", "generator", "attn.py", "mlp.py", "linear.py"}},

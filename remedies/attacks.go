@@ -86,6 +86,7 @@ var attacksThere = []attack{
 	{"states_too_big", "adapter_slots", []string{"adapter-rank", "adapter-slots", "engine-tp"}},
 	{"states_too_big", "stack:deepspeed/runtime/zero/stage", attacks["states_too_big"]}, // the optimizer's partitions, made at start-up
 	{"states_too_big", "colocate_policy_ref=true", []string{"apart", "param-offload", "optimizer-offload", "more-gpus"}},
+	{"states_too_big", "framework:ai_toolkit", []string{"layer-offload", "param-offload", "small-optimizer", "micro-batch"}},
 	{"states_too_big", "merges", []string{"merge", "spread", "lazy-load", "dtype"}},
 	{"states_too_big", "dispatched_fills", []string{"spread", "engine-quantization"}},
 	{"graph_capture", "large_graphs", []string{"graphs", "eager", "share-down"}},
