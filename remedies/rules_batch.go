@@ -28,11 +28,10 @@ func (q *paramQuery) halvings() (k int, how string) {
 	if r.Requested == nil || r.Free == nil || *r.Free <= 0 || *r.Requested <= *r.Free {
 		return 1, ""
 	}
-	const small = 50
 	if q.amongActivations() {
 		return 1, "what other layers keep shrinks with it, so halve once"
 	}
-	if r.Total != nil && *r.Requested < *r.Total/small {
+	if simplyFull(r) {
 		return 1, "the request is less than a fiftieth of the card, which is simply full, so halve once"
 	}
 	ratio := float64(*r.Requested) / float64(*r.Free)
@@ -48,6 +47,12 @@ func (q *paramQuery) halvings() (k int, how string) {
 		k, why = k+1, "and the loss copies some of it: "
 	}
 	return k, fmt.Sprintf("%s requested / %s free = %.2f, ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio) + why + times(k)
+}
+
+// simplyFull reports whether the request is a small part of the card, so that what failed is one allocation of many.
+func simplyFull(r *classifier.Root) bool {
+	const small = 50
+	return r.Total != nil && r.Requested != nil && *r.Requested < *r.Total/small
 }
 
 // copiesAfter returns what follows the logits that did not fit, in their size: transformers casts them and takes a softmax, and

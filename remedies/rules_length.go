@@ -307,7 +307,8 @@ func fewerPixels(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(max(to, q.least())), how: fmt.Sprintf("%s requested, %s free: the scores grow with the square of the pixels", classifier.GiB(*r.Requested), classifier.GiB(*r.Free))}
 }
 
-// side shrinks a picture's side by a fifth, or to what was free: the request grows with the area. Steps of 32.
+// side shrinks a picture's side by a fifth, or to what was free: the request grows with the area. Steps of 32. Where the card is simply
+// full, the request tells little of the whole, and half of the area is enough.
 func side(q *paramQuery) proposedValue {
 	const step = 32
 	parts := strings.Split(strings.Trim(q.cur, `"'[]() `), ",") // one side, height and width, or those of a volume
@@ -319,6 +320,9 @@ func side(q *paramQuery) proposedValue {
 		fit, root := math.Sqrt(float64(*r.Free)/float64(*r.Requested)), "square"
 		if len(parts) == 3 {
 			fit, root, what = math.Cbrt(float64(*r.Free)/float64(*r.Requested)), "cube", "volume"
+		}
+		if half := math.Sqrt(0.5); simplyFull(r) {
+			fit = max(fit, half)
 		}
 		if fit < ratio {
 			ratio, how = fit, fmt.Sprintf("the %s root of %s free / %s requested", root, classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
