@@ -55,6 +55,9 @@ func loadsLean(ctx *Context, _ string) verdict {
 // ownCache reports whether a script's model failed to create its key-value cache, which has room for the most and the longest
 // sequences from the start.
 func ownCache(ctx *Context, _ string) verdict {
+	if ctx.is("set:max_batch_size") && ctx.is("set:max_seq_len") && ctx.phase == "init" && ctx.stackContains(8, "model.cuda(", "model.to(") { // Meta's llama and scripts after it
+		return verdict{yes, "the key-value cache for max_batch_size sequences of max_seq_len tokens moves to the card with the model"}
+	}
 	if ctx.holds("engine_process").truth != yes && cachesMade().MatchString(strings.Join(ctx.stack[max(0, len(ctx.stack)-3):], "\n")) {
 		return verdict{yes, "the key-value cache is created for the most sequences at once, each of the longest length"}
 	}

@@ -177,7 +177,7 @@ func sound(t *testing.T, g *Guide, in *classifier.Incident, m *Remedy) {
 	assert.Equal(t, m.Applies != nil, m.AppliesWhy != "")
 	assert.Equal(t, m.Enough != nil, m.EnoughWhy != "")
 	if m.Applies != nil && !*m.Applies {
-		assert.Nil(t, m.Freed)
+		assert.Nil(t, m.Freed, "%s: %s", m.ID, m.AppliesWhy)
 		assert.Nil(t, m.Enough)
 	}
 	if m.Freed != nil {

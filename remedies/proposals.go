@@ -215,12 +215,18 @@ func uselessLevers(ctx *Context, best *cause.Cause) (levers []string, why string
 }
 
 func ruleOut(items []assessment, levers []string, why string) {
-	no := false
 	for i := range items {
 		if l := leverOf(items[i].topic, items[i].Changes); l != nil && slices.Contains(levers, l.id) {
-			items[i].Applies, items[i].AppliesWhy = &no, why
+			items[i].exclude(why)
 		}
 	}
+}
+
+// exclude says that an item does not apply, so that what it would free is no longer of interest.
+func (r *Remedy) exclude(why string) {
+	no := false
+	r.Applies, r.AppliesWhy = &no, why
+	r.Freed, r.Enough, r.EnoughWhy = nil, nil, ""
 }
 
 // notFragmentedWord begins the reason; the page shows only this.

@@ -48,10 +48,9 @@ func (l *Checklist) drop(n int, why string) {
 		return slices.Contains(dropped, id) && !slices.ContainsFunc(l.Proposals, func(p Proposal) bool { return slices.Contains(p.Remedies, id) })
 	}
 	l.StartWith = slices.DeleteFunc(l.StartWith, gone)
-	no := false
 	for i := range l.Remedies {
 		if r := &l.Remedies[i]; gone(r.ID) {
-			r.Applies, r.AppliesWhy = &no, why
+			r.exclude(why)
 		}
 	}
 }

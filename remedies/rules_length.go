@@ -282,7 +282,7 @@ func contextLength(q *paramQuery) proposedValue {
 		}
 	}
 	if in := q.input(); cause.CacheBytes(in) > 0 {
-		cache, limit, of := in.HostCache, in.HostLimit, "the limit"
+		cache, limit, of := cause.CacheBytes(in), in.HostLimit, "the limit"
 		if limit == nil {
 			limit, of = in.NodeRAM, "the machine's memory"
 		}

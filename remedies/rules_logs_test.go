@@ -39,6 +39,14 @@ func TestTheNextValueComesFromTheLogsFigures(t *testing.T) {
 			"beta=0.04,\n" + stackOf(full("270.00 MiB", 79.10, 0.21, 78.19, 0.12), grpo, "torch/nn/modules/module.py|convert|return t.to("), "beta=0.0",
 			"beta=0.04,\n" + stackOf(full("270.00 MiB", 79.10, 0.21, 78.19, 0.12), "trl/trainer/grpo_trainer.py|__init__|model = AutoModelForCausalLM.from_pretrained(model)", "torch/nn/modules/module.py|convert|return t.to("), "deepspeed=ds_config_zero3.json",
 		},
+		"a cache that moves with the model is made smaller": {
+			"+ python example.py --max_seq_len=512 --max_batch_size=32\n" + stackOf(full("68.00 MiB", 23.65, 0.04, 22.68, 0.46), "/home/u/example.py|load|model.cuda()", "torch/nn/modules/module.py|cuda|return self._apply(lambda t: t.cuda(device))"), "--max_batch_size=16",
+			"+ python example.py --max_seq_len=512\n" + stackOf(full("68.00 MiB", 23.65, 0.04, 22.68, 0.46), "/home/u/example.py|load|model.cuda()", "torch/nn/modules/module.py|cuda|return self._apply(lambda t: t.cuda(device))"), "",
+		},
+		"fewer objects are assigned on the card": {
+			"Namespace(gpu_assign_thr=300, samples_per_gpu=1)\n" + stackOf(full("1.60 GiB", 10.92, 1.09, 8.61, 0.70), "/home/u/mmdetection/mmdet/models/detectors/two_stage.py|forward_train|rpn_losses = self.rpn_head.forward_train(", "/home/u/mmdetection/mmdet/core/bbox/assigners/max_iou_assigner.py|assign|overlaps = self.iou_calculator(gt_bboxes, bboxes)"), "gpu_assign_thr=75",
+			"Namespace(gpu_assign_thr=300, samples_per_gpu=1)\n" + stackOf(full("1.60 GiB", 10.92, 1.09, 8.61, 0.70), "/home/u/mmdetection/mmdet/models/detectors/two_stage.py|forward_train|x = self.extract_feat(img)", "torch/nn/modules/conv.py|_conv_forward|return F.conv2d("), "",
+		},
 		"a sharded model is not mapped onto each card": {
 			fsdp + stackOf(full("448.00 MiB", 79.15, 0.39, 78.18, 0.06), "transformers/modeling_utils.py|from_pretrained|cls._load_pretrained_model(", loads, moves), "device_map=None",
 			fsdp + stackOf(full("448.00 MiB", 79.15, 0.39, 78.18, 0.06), "torch/distributed/fsdp/fully_sharded_data_parallel.py|__init__|_init_param_handle_from_module(", "torch/nn/modules/module.py|convert|return t.to("), "",

@@ -75,6 +75,7 @@ func trainerRules() []rule {
 		r("MaxText/", "setup_training_state setup_initial_state setup_train_loop init_initial_state", Init, strong),
 		r("site-packages/peft/", "merge_and_unload merge_adapter _unload_and_optionally_merge", Checkpoint, strong),
 		r("mmengine/model/", "_run_forward", Forward, strong),
+		r("*/detectors/", "forward_train", Forward, strong), // mmdet before 3.0, and what is built on it
 		r("stable_baselines3/common/*.py", "collect_rollouts", Rollout, strong),
 		r("stable_baselines3/*/*.py", "train", Training, strong),
 		r("gaussian_renderer/", "render", Forward, strong), // 3D Gaussian splatting

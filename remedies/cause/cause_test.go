@@ -512,6 +512,11 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("host", "init", limit(64), func(in *Input) { in.HostCache = 14 << 30 }),
 		},
 		{
+			"the cache that llama.cpp was making takes more than the machine", "engine_share_too_small",
+			failure("host", "init", func(in *Input) { in.NodeRAM = bytes(62) }, settings("n_ctx", "1048576", "n_layer", "32", "n_embd_k_gqa", "1024", "n_embd_v_gqa", "1024")),
+			failure("host", "init", func(in *Input) { in.NodeRAM = bytes(62) }, settings("n_ctx", "8192", "n_layer", "32", "n_embd_k_gqa", "1024", "n_embd_v_gqa", "1024")),
+		},
+		{
 			"a cache in host memory takes most of the machine", "engine_share_too_small", failure("host", "init", func(in *Input) { in.HostCache, in.NodeRAM = 48<<30, bytes(59) }),
 			failure("host", "init", func(in *Input) { in.HostCache, in.NodeRAM = 8<<30, bytes(59) }),
 		},

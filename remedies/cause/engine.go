@@ -35,8 +35,8 @@ var engines = []hypothesis{
 			if why := layerCache(in); why != "" {
 				return why, in.Requested
 			}
-			if why := CacheOnHost(in); why != "" {
-				return why, &in.HostCache
+			if why, n := CacheOnHost(in), CacheBytes(in); why != "" {
+				return why, &n
 			}
 			if in.Requested == nil || in.Shortfall == nil {
 				if in.Requested != nil && contextCache(in) != "" && in.Draft {
@@ -296,12 +296,18 @@ func contextCache(in *Input) string {
 	if in.Part == "kv cache" && in.Kind == "gpu_driver_oom" {
 		return "the cache for the whole context did not fit"
 	}
-	length, layers := in.number("n_ctx"), in.number("n_layer")
-	k, v := in.number("n_embd_k_gqa"), in.number("n_embd_v_gqa")
-	if n := float64(length) * float64(layers) * float64(k+v) * 2; in.Requested == nil || n <= 0 || math.Abs(float64(*in.Requested)-n) > n/100 {
+	n, how := in.contextBytes()
+	if in.Requested == nil || n <= 0 || math.Abs(float64(*in.Requested)-n) > n/100 {
 		return ""
 	}
-	return fmt.Sprintf("%d tokens of context x %d layers x (%d + %d) x 2 bytes are the %s", length, layers, k, v, gib(in.Requested))
+	return how + " are the " + gib(in.Requested)
+}
+
+// contextBytes computes what llama.cpp's cache takes in 16 bits for the context that it prints, 0 when a size is unknown.
+func (in *Input) contextBytes() (n float64, how string) {
+	length, layers := in.number("n_ctx"), in.number("n_layer")
+	k, v := in.number("n_embd_k_gqa"), in.number("n_embd_v_gqa")
+	return float64(length) * float64(layers) * float64(k+v) * 2, fmt.Sprintf("%d tokens of context x %d layers x (%d + %d) x 2 bytes", length, layers, k, v)
 }
 
 // layerCache reports that the request is the keys or values of one layer for the whole context.

@@ -288,11 +288,14 @@ func CacheOnHost(in *Input) string {
 
 // CacheBytes returns the size of the cache that [CacheOnHost] reports, or 0.
 func CacheBytes(in *Input) int64 {
-	limit := cmp.Or(in.HostLimit, in.NodeRAM)
-	if !in.host() || limit == nil || in.HostCache < *limit/2 {
+	limit, n := cmp.Or(in.HostLimit, in.NodeRAM), in.HostCache
+	if planned, _ := in.contextBytes(); n == 0 && in.LayersOnCard == 0 && planned < 1<<50 {
+		n = int64(planned) // it was killed while it made the cache
+	}
+	if !in.host() || limit == nil || n == 0 || n < *limit/2 {
 		return 0
 	}
-	return in.HostCache
+	return n
 }
 
 // SpreadByEach reports that each of several processes of a node loads its model with a device_map that spreads it over all cards, so that

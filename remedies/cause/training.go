@@ -299,6 +299,7 @@ var training = []hypothesis{
 			{hint, both(failedIn("it failed in a forward pass", "logprob"), (*Input).training)},
 			{proof, both(frames(4, "the stack ends in the key-value cache, which grows with every token", "transformers/cache_utils.py", "torch.cat((past_", "torch.cat([past_"), (*Input).trainerGPU)},
 			{sign, batchOfTensor},
+			{sign + hint, both(assigns, (*Input).trainerGPU)},
 			{sign, both(frames(4, "the stack ends in a layer, with the tokens of whole prompts", "/transformers/models/"), func(in *Input) bool {
 				const part = 20 // of the card: a step of one token for each sample asks for less
 				return in.trainerGPU() && in.Phase == "rollout" && in.Place != memory.Logits && in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/part
@@ -336,6 +337,8 @@ var training = []hypothesis{
 				return plain("the VAE processes the whole image at full resolution")(in)
 			case in.Phase == "rollout":
 				return plain("one step's tensors do not fit next to the weights")(in)
+			case assigns(in) != "":
+				return plain("the overlaps of all objects with all anchors of an image do not fit")(in)
 			}
 			if len(in.Request) > 0 && slices.Contains([]string{"activations", memory.Tensor, string(memory.Unpacked)}, in.Request[0].What) {
 				return requestFigure(in.microBatch())(in)
@@ -351,6 +354,7 @@ var expertKeys = []string{"expert_model_parallel_size", "expert_parallel_size", 
 var (
 	mergesAdapters = frames(8, "adapters are merged into the weights on the card", "merge_and_unload", "_unload_and_optionally_merge", "get_delta_weight")
 	wholeDelta     = frames(4, "the stack ends where the whole change of an adapted weight is computed", "get_delta_weight")
+	assigns        = frames(4, "the stack ends where objects are assigned to anchors", "/core/bbox/assigners/", "/core/bbox/iou_calculators/", "/task_modules/assigners/")
 	fullResolution = frames(20, "the stack ends in the VAE, which works at full resolution", "autoencoder", "vae.py", "decode_first_stage", "vae.decode")
 	entropies      = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy=true", "calculate_entropy(", "compute_entropy", "entropy_fn", "utils/megatron/tensor_parallel.py mul_reduce"}
 	offloadedPart  = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
