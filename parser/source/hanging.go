@@ -14,6 +14,9 @@ const minPlaces = 3
 // minHang is how far rows are indented at least that go on with a line. One blank is what a terminal broke before.
 const minHang = 2
 
+// maxHanging is how many indented rows below long ones are looked at for messages that go on. Few logs have that many that were not broken.
+const maxHanging = 4 * maxFull
+
 // detectHanging recognizes a log in which all rows of a line but the first one are indented to one column: that of the messages, as rich's
 // handler writes them, or that of a program which indents the rest of its lines (textwrap). The rows have no blanks at their ends. Indented
 // lines are many things, so known messages must go on from one row to the next, or the places at the right edge must show the columns. Where
@@ -56,7 +59,7 @@ func hangOfMessages(rows [][]byte) (hang, width int) {
 		if n < minWidth || n > maxWidth || left < minHang || left == len(next) || hang > 0 && left != hang || isWhole(rows[i]) || isFramed(next) {
 			continue
 		}
-		if tried++; tried > maxFull {
+		if tried++; tried > maxHanging {
 			break
 		}
 		word, _, _ := bytes.Cut(next[left:], []byte{' '})
