@@ -36,9 +36,9 @@ func (w *Peeler) Peel(line []byte) (body []byte, h Header) {
 }
 
 // Outer splits off the prefixes that launchers, collectors and Ray's driver put before a line, at most as many as most, and removes colors. It
-// returns how many prefixes there are, and the stream that they name. It does not look into records, and finds no prefix before a part of a
-// line that a container runtime split. The results share line's memory, or that of a copy.
-func (w *Peeler) Outer(line []byte, most int) (label, body []byte, depth int, stream string) {
+// returns how many prefixes there are, and the stream that they name. With own, the outermost may be the program's. It does not look into
+// records, and finds no prefix before a part of a line that a container runtime split. The results share line's memory, or that of a copy.
+func (w *Peeler) Outer(line []byte, most int, own bool) (label, body []byte, depth int, stream string) {
 	if w.words == nil {
 		w.words = words{}
 	}
@@ -50,7 +50,7 @@ func (w *Peeler) Outer(line []byte, most int) (label, body []byte, depth int, st
 	}
 	body = line
 	for most = min(most, maxDepth); p.depth < most && len(body) > 0 && body[0] != '{'; p.depth++ {
-		if f := p.one(body); f == nil || p.inner && f.name != raysWorker {
+		if f := p.one(body); f == nil || p.inner && f.name != raysWorker && !(own && p.depth == 0) {
 			break
 		}
 		if p.h.Partial {

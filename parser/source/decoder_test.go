@@ -415,6 +415,8 @@ func FuzzDecoder(f *testing.F) {
 	f.Add("a\nb\n", 1)
 	f.Add(strings.Repeat(strings.Join(cutAt(sentence(3, 40), 80), "\n")+"\n", 9), 7)
 	f.Add("│ "+strings.Repeat("x", 90)+" │\n", 5)
+	f.Add(strings.Repeat(strings.Join(console("INFO", allocatorMessage, "a.py:1", 80), "\n")+"\n", 3), 7)
+	f.Add(strings.Join(hung(allocatorMessage, 80, 4), "\n")+"\n", 9)
 	labelled := strings.Repeat("[rank3]: "+strings.Join(cutAt(sentence(3, 40), 80), "\n[rank3]: ")+"\n", 9)
 	f.Add(labelled, 7)
 	f.Add(labelled+"\n[rank4]: \nbare\n"+labelled[:len(labelled)-1], 11)

@@ -54,6 +54,36 @@ func inMessage(row, next []byte, between string) bool {
 	return len(text) >= leastKnown && bytes.Contains(known(), text)
 }
 
+// breaksMessage reports whether a known message goes on from one full row to the next behind a logger's prefix, which is the same for all rows
+// of a message. Only so many rows are looked at.
+func breaksMessage(labels, rows [][]byte) bool {
+	texts := make([][]byte, len(rows))
+	for i, row := range rows {
+		texts[i] = bytes.Trim(row, boxed)
+	}
+	w := wrapping{width: longestRow(texts)}
+	if w.width < minBox || w.width > maxWidth {
+		return false
+	}
+	tried := 0
+	for i, next := range texts[min(1, len(texts)):] {
+		text := texts[i]
+		if !bytes.Equal(labels[i], labels[i+1]) || !w.isFull(text, next) {
+			continue
+		}
+		if inMessage(text, next, " ") || inMessage(text, next, "") {
+			return true
+		}
+		if tried++; tried == maxFull {
+			break
+		}
+	}
+	return false
+}
+
+// boxed are what may surround the text of a row.
+const boxed = " │┃"
+
 // knownWidth is the widest that rows may be, the longest of which is so long, if their messages show that the next word did not fit.
 func knownWidth(rows [][]byte, longest int) int {
 	width := maxWidth

@@ -83,3 +83,40 @@ func TestWholeLinesBehindPrefixesAreNotJoined(t *testing.T) {
 		assert.False(t, labelled, name)
 	}
 }
+
+// TestRowsBehindALoggersPrefixAreJoined: a program breaks its messages and puts its own prefix before each row. Most put it before lines.
+func TestRowsBehindALoggersPrefixAreJoined(t *testing.T) {
+	t.Parallel()
+	for _, prefix := range []string{"2026-03-01 10:00:00 ", "2026-03-01 10:00:00,123 - ERROR - trainer - ", "2026-03-01 10:00:00,123 - trainer - ERROR - ", "2026-03-01 10:00:00,123 ERROR trainer: ", "INFO 03-01 10:00:00 [core.py:12] "} {
+		for how, breaks := range map[string]func(string) []string{
+			"between words":       func(line string) []string { return betweenWords(line, 80) },
+			"anywhere":            func(line string) []string { return cutAt(line, 80) },
+			"with an indentation": func(line string) []string { return hung(line, 80, 4) },
+		} {
+			want := []string{"step 1 of 20", "settings:", "  lr: 1e-6", "    batch: 8", allocatorMessage, "step 2 of 20"}
+			var rows []string
+			for i, line := range want {
+				want[i] = prefix + line
+				for _, row := range breaks(line) {
+					rows = append(rows, prefix+row)
+				}
+			}
+			assert.Equal(t, want, joined(strings.Join(rows, "\n")+"\n"), "%q, %s", prefix, how)
+		}
+	}
+}
+
+// TestLinesBehindALoggersPrefixAreNotJoined: these logs need no decoder, though their lines are full.
+func TestLinesBehindALoggersPrefixAreNotJoined(t *testing.T) {
+	t.Parallel()
+	for name, form := range map[string]string{"one time": "2026-03-01 10:00:00 INFO %.0d%s", "times": "2026-03-01 10:00:00,%03d INFO %s"} {
+		var rows []string
+		for i := range 40 {
+			for _, row := range betweenWords(sentence(i, 40), 80) {
+				rows = append(rows, fmt.Sprintf(form, len(rows), row))
+			}
+		}
+		_, labelled := NewDecoder([]byte(strings.Join(rows, "\n") + "\n")).(*labelledUnwrapper)
+		assert.False(t, labelled, name)
+	}
+}

@@ -9,6 +9,8 @@ type unwrapper struct {
 	line    []byte // the line so far
 	last    []byte // the line's last row
 	rows    int    // the line's rows
+	place   []byte // in the source, at the end of the line's first row
+	edge    int    // the column in which the place of the last message begins
 	hasLine bool   // line has been started
 	starts  forms  // of lines that are sure to begin there
 }
@@ -48,8 +50,10 @@ func (d *unwrapper) take(dst, whole []byte) []byte {
 	if !inside {
 		row = whole
 	}
-	goes := d.hasLine && inside && len(d.line)+len(row) <= maxJoined && d.continues(d.last, row)
-	start := row[:min(len(row), startLen)]
+	rest, hangs := d.behindHang(row)
+	last, w := row, d.upTo(d.edge)
+	goes := d.hasLine && inside && hangs && len(d.line)+len(rest) <= maxJoined && w.continues(d.last, rest)
+	start := rest[:min(len(rest), startLen)]
 	alike := len(start) == startLen && !bytes.HasSuffix(d.last, []byte{':'}) && (bytes.HasPrefix(d.line, start) || !d.flowed && d.starts[formOf(start)])
 	switch {
 	case !goes:
@@ -59,17 +63,31 @@ func (d *unwrapper) take(dst, whole []byte) []byte {
 		fallthrough
 	case alike:
 		dst = d.end(dst)
-	case !d.breaksWord(d.last) && !bytes.HasSuffix(d.last, []byte{' '}):
+		rest = d.first(row)
+		last = rest
+	case !w.breaksWord(d.last) && !bytes.HasSuffix(d.last, []byte{' '}):
 		d.line = append(d.line, ' ')
 	}
-	d.line, d.last, d.hasLine = append(d.line, row...), append(d.last[:0], row...), inside
+	d.line, d.last, d.hasLine = append(d.line, rest...), append(d.last[:0], last...), inside
 	d.rows++
 	return dst
 }
 
+// first begins a line and returns its first row without the place, which is put behind the last one. A row in the column of the messages is
+// of the last message, and as wide.
+func (d *unwrapper) first(row []byte) []byte {
+	d.place = d.place[:0]
+	if leftOf(row) >= d.hang {
+		return row
+	}
+	text, edge := d.cutPlace(row)
+	d.place, d.edge = append(d.place, row[len(text):]...), edge
+	return text
+}
+
 func (d *unwrapper) end(dst []byte) []byte {
 	if d.rows > 0 {
-		dst = append(append(dst, d.line...), '\n')
+		dst = append(append(append(dst, d.line...), d.place...), '\n')
 	}
 	for ; d.rows > 1; d.rows-- {
 		dst = append(dst, filler...)

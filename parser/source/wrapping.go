@@ -18,6 +18,8 @@ type wrapping struct {
 	atSpaces    bool   // rows end between words
 	flowed      bool   // rows that go on end with a blank (RFC 3676)
 	trimmed     bool   // rows were copied from a screen without the blanks at their ends
+	hang        int    // blanks before each row of a line but the first one
+	places      bool   // the first row of a message may end with a place in the source, in the last column
 }
 
 const (
@@ -33,6 +35,10 @@ var quoteMarks = []wrapping{{left: "> > "}, {left: ">> "}, {left: "> "}, {left: 
 // detectWrapping recognizes a log whose lines were broken at a width, as terminals, boxes and mail programs do: no
 // row is longer, and words continue on the next row.
 func detectWrapping(head []byte) wrapping {
+	rows, _ := wrapping{trimmed: true}.rows(wholeRows(head))
+	if w, known := detectHanging(rows); known {
+		return w
+	}
 	if n := screenWidth(head); n > 0 {
 		return wrapping{width: n, trimmed: true}
 	}
@@ -60,14 +66,9 @@ func detectWrapping(head []byte) wrapping {
 			w.trimmed = !slices.ContainsFunc(rows, func(row []byte) bool { return utf8.RuneCount(row) == w.width && bytes.HasSuffix(row, []byte{' '}) })
 			return w
 		}
-		w.atSpaces, w.width = true, 0
-		for _, row := range rows {
-			if bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') > 0 { // a word that is too long has a row of its own
-				w.width = max(w.width, utf8.RuneCount(row))
-			}
-		}
-		longest := w.width
-		w.width += w.width % 2 // the longest row may be shorter than what mail programs break at: 72, 76, 78
+		w.atSpaces = true
+		longest := longestRow(rows)
+		w.width = longest + longest%2 // the longest row may be shorter than what mail programs break at: 72, 76, 78
 		if w.width < minWidth || w.width > maxWidth {
 			continue
 		}
@@ -359,17 +360,6 @@ func encloses(row, next []byte) bool {
 	return n > 0 && !bytes.ContainsRune([]byte("([{,"), rune(row[len(row)-1])) && depth(next, n) == 0
 }
 
-// isTableRow reports whether a row stands between the edges of a table.
-func isTableRow(row []byte) bool {
-	return bytes.ContainsRune([]byte("|+"), rune(row[0])) && bytes.ContainsRune([]byte("|+"), rune(row[len(row)-1]))
-}
-
-// isBoxRow reports whether a row stands between the edges of a box.
-func isBoxRow(row []byte) bool {
-	edge := []byte("│")
-	return bytes.HasPrefix(row, edge) && bytes.HasSuffix(row, edge) && len(row) > len(edge)
-}
-
 // flows reports whether rows end where the next word would not have fit.
 func (w wrapping) flows(rows [][]byte) bool {
 	full, unfinished := 0, 0
@@ -414,6 +404,8 @@ func (w wrapping) continues(row, next []byte) bool {
 		return false
 	case w.right == "" && isBoxRow(row) && isBoxRow(next):
 		return false
+	case w.hang > 0 && (n > w.width || !w.isFull(row, next) || isWhole(row) || isFramed(next)):
+		return false
 	case label && (next[0] == '(' || next[0] == 0x1b):
 		return false // that of another process
 	case label && next[0] != '[' && !ascii.IsDigit(next[0]):
@@ -430,8 +422,7 @@ func (w wrapping) continues(row, next []byte) bool {
 		if bytes.HasSuffix(row, []byte{'.'}) && len(next) > 1 && ascii.IsUpper(next[1]) {
 			next = bytes.TrimPrefix(next, []byte{' '}) // a sentence behind two blanks
 		}
-		word, _, _ := bytes.Cut(next, []byte{' '})
-		return len(word) > 0 && n > 0 && n+1+utf8.RuneCount(word) > w.width
+		return w.isFull(row, next)
 	case (w.right != "" || w.trimmed && next[0] != ' ') && n == w.width-1:
 		return true // its last character was a blank
 	}
@@ -459,10 +450,16 @@ func isSurelyBroken(row, next []byte) bool {
 var sureBreak = lazyre.New(`^\s*File\n"|",\nline \d|", line\n\d+, in|", line \d+,\nin |", line \d+\n\d+, in |\bout(?:\nof | of\n)memory\b|\b[Tt]ried(?:\nto | to\n)allocate|\bto allocate\n\d|` +
 	`\d\n(?:[KMGT](?:i?B)?|bytes)\b|\d [KMGT]i?\ni?B\b|;\n\d+\.\d+ [KMG]iB |%\|[█▏▎▍▌▋▊▉#]*\n\| \d|\.\d+: [IWEF]\n\w|: (?:INFO|WARNING|ERROR):\n\w+\.[\w.]+: |['"]:\n[\w'"\[{-]|\w [=!<>]=\n\w|\bE\n[\w.]*(?:Error|Exception)\b`)
 
-// breaksWord reports whether a full row ends inside a word. Where rows end between words, only a box breaks one: that is longer than a
-// row.
+// breaksWord reports whether a full row ends inside a word. Where rows end between words, only a box or a column breaks one: that is longer
+// than a row.
 func (w wrapping) breaksWord(row []byte) bool {
-	return w.flowed || utf8.RuneCount(row) == w.width && (!w.atSpaces || w.right != "" && bytes.IndexByte(bytes.TrimLeft(row, " "), ' ') < 0)
+	switch full := utf8.RuneCount(row) == w.width; {
+	case w.flowed:
+		return true
+	case !full || !w.atSpaces:
+		return full
+	}
+	return (w.right != "" || w.hang > 0) && bytes.IndexByte(bytes.TrimLeft(row[min(w.hang, len(row)):], " "), ' ') < 0
 }
 
 // lineStart matches the beginning of a new line, as opposed to the rest of the one before.

@@ -35,6 +35,10 @@ func (r *Reader) above(at int) iter.Seq[[]byte] {
 // backticks, so nothing but an assignment has more than the backtick.
 var literalOpens = lazyre.New("^[ \t]*[A-Za-z_(\\[{\"'.](?:.*?(?:[=(,\\[{:]|return|yield) ?[rfbuRFB]{0,2}(?:\"\"\"|''')|.*(?:=|return) ?`[^`]*$|.*[(,\\[{:] ?`$)|^[ \t]+[a-z]\\w{0,40}: `[^`]*$")
 
+// listed is a row of the code in a box around a traceback, behind whatever stands before the box: its edges, the mark of the failing line, and
+// the number of the line (rich/traceback.py).
+var listed = lazyre.New(`[│|] {1,8}(?:[❱>] {1,8})?\d{1,7} .*[│|]$`)
+
 // delimiters are what begins and ends such strings.
 var delimiters = [][]byte{[]byte(`"""`), []byte(`'''`), []byte("`")}
 
@@ -66,7 +70,7 @@ func (r *Reader) inLiteral(at int) bool {
 		if isBareDelimiter(line, event) {
 			return false
 		}
-		if hasOdd(line) {
+		if hasOdd(line) && !listed().Match(line) {
 			if opens = literalOpens().Match(line); !opens {
 				return false
 			}

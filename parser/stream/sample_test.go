@@ -1,6 +1,7 @@
 package stream
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 
@@ -15,6 +16,16 @@ const (
 	oomMessage = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
 	oomReport  = "Traceback (most recent call last):\n  File \"/opt/train.py\", line 31, in <module>\n    loss.backward()\n" + oomMessage
 )
+
+// boxed is a report whose traceback rich prints in a box that holds a line of code, with a text before each of its lines.
+func boxed(code, before string) string {
+	var b strings.Builder
+	for line := range strings.Lines("╭──────── Traceback (most recent call last) ────────╮\n│ /opt/train.py:31 in step                           │\n│" +
+		fmt.Sprintf("%-52s", code) + "│\n│ ❱ 31 │   loss.backward()                           │\n╰────────────────────────────────────────────────────╯\n" + oomMessage) {
+		b.WriteString(before + line)
+	}
+	return b.String()
+}
 
 // eventLines are the lines of a log's events, and how many messages were taken for text of a sample. Without a head, only literals
 // lead to a line.
@@ -38,43 +49,45 @@ func eventLines(t *testing.T, log string, head bool) (at []int, quoted int) {
 func TestAMarkOfASampleHidesNoFailure(t *testing.T) {
 	t.Parallel()
 	for name, log := range map[string]string{
-		"a template in quotes":              "INFO chat_template=\"{% for m in messages %}<|im_start|>{{ m.role }}{% endfor %}\"\n" + oomMessage,
-		"special tokens of a tokenizer":     "tokenizer: {'eos_token': '<|im_end|>', 'bos_token': '<|im_start|>'}\n" + oomMessage,
-		"a token by its name":               "bos_token = <|im_start|>\n" + oomMessage,
-		"stop words without quotes":         "stop words: <|endoftext|>, <|im_start|>\n" + oomMessage,
-		"an example format on one line":     "srv  init: example_format: '<|im_start|>system\\nYou are helpful<|im_end|>\\n<|im_start|>assistant\\n'\n" + oomMessage,
-		"an example format on several":      "main: example_format: '<|im_start|>system\nYou are helpful<|im_end|>\n<|im_start|>assistant\n'\n" + oomMessage,
-		"an example that ends in a mark":    "main: chat_example: '[INST] You are helpful\nHello [/INST]Hi</s>[INST] How are you? [/INST]'\n" + oomMessage,
-		"an example that ends in an answer": "main: chat_example: '<｜User｜>Hello\n<｜User｜>How's it going?'\n" + oomMessage,
-		"a list of texts, as Python has it": "First rollout sample: [\"<|im_start|>user\\nhello<|im_end|>\\n<|im_start|>assistant\\n\"]\n" + oomMessage,
-		"a template of Mistral":             "chat template: '[INST] {prompt} [/INST]'\n" + oomMessage,
-		"a logger that is named response":   "[response] time 1.2s\n" + oomMessage,
-		"a logger's record behind it":       "<|im_start|>assistant\nThe answer is\n2026-05-18 09:02:33,101 INFO trainer: step done\n" + oomMessage,
-		"a progress bar behind it":          "<|im_start|>assistant\nThe answer is\n 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n" + oomMessage,
-		"metrics of a step behind it":       "<|im_start|>assistant\nThe answer is\n{'loss': 1.17, 'grad_norm': 0.9, 'epoch': 0.03}\n" + oomMessage,
-		"a traceback with figures":          "<|im_start|>assistant\nThe answer is\n" + oomReport,
-		"a traceback behind a prompt":       "[prompt] 200 templates were loaded\n" + oomReport,
-		"a traceback behind a header":       "<|start_header_id|>assistant<|end_header_id|>\n\n" + oomReport,
-		"a traceback behind [/INST]":        "[INST] hello [/INST]\n" + oomReport,
-		"a process that aborts":             "<|im_start|>assistant\nThe answer is\nterminate called after throwing an instance of 'std::bad_alloc'\nAborted (core dumped)\n",
-		"a warning of NCCL":                 "<|im_start|>assistant\nThe answer is\nn1:7103:7643 [3] include/alloc.h:222 NCCL WARN Cuda failure 2 'out of memory'\n",
-		"a question that stays unanswered":  "Human: hello\n" + oomMessage,
-		"tokens of roles":                   "special tokens:\n<|user|>\n<|assistant|>\n" + oomMessage,
-		"tokens of roles, cut":              "<|assistant|>, <|user|>\n" + oomMessage,
-		"an answer before it":               "Human: hello\nAssistant: hi\n" + oomMessage,
-		"a run that goes on behind it":      "Question: hello\n" + oomMessage + "{'loss': 1.17, 'grad_norm': 0.9, 'epoch': 0.03}\n",
-		"the next question behind it":       "Question: hello\n" + oomMessage + "Question: and you\nAnswer: fine\n",
-		"what an agent saw before it":       "OBSERVATION:\nok\n" + oomReport + "step 12 loss 2.1\n",
-		"an agent that dies":                "OBSERVATION:\n" + oomReport + "srun: error: node1: task 0: Exited with exit code 1\nstep 12 loss 2.1\n",
-		"a process that dies behind it":     "Completion: the answer is 3\n" + oomReport,
-		"a failure behind a completion":     "Completion: the answer is 3\n" + oomReport + "step 12 loss 2.1\n",
-		"a death within a completion":       "Completion: " + oomReport + "srun: error: node1: task 0: Exited with exit code 1\nstep 12 loss 2.1\n",
-		"a failure that ends a completion":  "Answer: " + oomMessage,
-		"a failure below an empty answer":   "Completion:\n" + oomReport + "step 12 loss 2.1\n",
-		"how far something is":              "Completion: 12/100\n" + oomReport + "step 12 loss 2.1\n",
-		"a setting that is named action":    "Action: restart\n" + oomMessage + "Action: restart\n",
-		"a kill that slurmstepd counts":     "<|im_start|>assistant\nThe answer is\nslurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.\n",
-		"a kill by the kernel":              "<|im_start|>user\nhello\nOut of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:0kB oom_score_adj:0\n",
+		"a template in quotes":               "INFO chat_template=\"{% for m in messages %}<|im_start|>{{ m.role }}{% endfor %}\"\n" + oomMessage,
+		"special tokens of a tokenizer":      "tokenizer: {'eos_token': '<|im_end|>', 'bos_token': '<|im_start|>'}\n" + oomMessage,
+		"a token by its name":                "bos_token = <|im_start|>\n" + oomMessage,
+		"stop words without quotes":          "stop words: <|endoftext|>, <|im_start|>\n" + oomMessage,
+		"an example format on one line":      "srv  init: example_format: '<|im_start|>system\\nYou are helpful<|im_end|>\\n<|im_start|>assistant\\n'\n" + oomMessage,
+		"an example format on several":       "main: example_format: '<|im_start|>system\nYou are helpful<|im_end|>\n<|im_start|>assistant\n'\n" + oomMessage,
+		"an example that ends in a mark":     "main: chat_example: '[INST] You are helpful\nHello [/INST]Hi</s>[INST] How are you? [/INST]'\n" + oomMessage,
+		"an example that ends in an answer":  "main: chat_example: '<｜User｜>Hello\n<｜User｜>How's it going?'\n" + oomMessage,
+		"a list of texts, as Python has it":  "First rollout sample: [\"<|im_start|>user\\nhello<|im_end|>\\n<|im_start|>assistant\\n\"]\n" + oomMessage,
+		"a template of Mistral":              "chat template: '[INST] {prompt} [/INST]'\n" + oomMessage,
+		"a logger that is named response":    "[response] time 1.2s\n" + oomMessage,
+		"a logger's record behind it":        "<|im_start|>assistant\nThe answer is\n2026-05-18 09:02:33,101 INFO trainer: step done\n" + oomMessage,
+		"a progress bar behind it":           "<|im_start|>assistant\nThe answer is\n 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n" + oomMessage,
+		"metrics of a step behind it":        "<|im_start|>assistant\nThe answer is\n{'loss': 1.17, 'grad_norm': 0.9, 'epoch': 0.03}\n" + oomMessage,
+		"a traceback with figures":           "<|im_start|>assistant\nThe answer is\n" + oomReport,
+		"a traceback behind a prompt":        "[prompt] 200 templates were loaded\n" + oomReport,
+		"a traceback behind a header":        "<|start_header_id|>assistant<|end_header_id|>\n\n" + oomReport,
+		"a traceback behind [/INST]":         "[INST] hello [/INST]\n" + oomReport,
+		"a process that aborts":              "<|im_start|>assistant\nThe answer is\nterminate called after throwing an instance of 'std::bad_alloc'\nAborted (core dumped)\n",
+		"a box's code that begins a string":  boxed("  30 │   \"\"\"Run one step.", ""),
+		"the same in a column, with a label": boxed("   6 exec(compile('''def f():", "trainer-1  |                     "),
+		"a warning of NCCL":                  "<|im_start|>assistant\nThe answer is\nn1:7103:7643 [3] include/alloc.h:222 NCCL WARN Cuda failure 2 'out of memory'\n",
+		"a question that stays unanswered":   "Human: hello\n" + oomMessage,
+		"tokens of roles":                    "special tokens:\n<|user|>\n<|assistant|>\n" + oomMessage,
+		"tokens of roles, cut":               "<|assistant|>, <|user|>\n" + oomMessage,
+		"an answer before it":                "Human: hello\nAssistant: hi\n" + oomMessage,
+		"a run that goes on behind it":       "Question: hello\n" + oomMessage + "{'loss': 1.17, 'grad_norm': 0.9, 'epoch': 0.03}\n",
+		"the next question behind it":        "Question: hello\n" + oomMessage + "Question: and you\nAnswer: fine\n",
+		"what an agent saw before it":        "OBSERVATION:\nok\n" + oomReport + "step 12 loss 2.1\n",
+		"an agent that dies":                 "OBSERVATION:\n" + oomReport + "srun: error: node1: task 0: Exited with exit code 1\nstep 12 loss 2.1\n",
+		"a process that dies behind it":      "Completion: the answer is 3\n" + oomReport,
+		"a failure behind a completion":      "Completion: the answer is 3\n" + oomReport + "step 12 loss 2.1\n",
+		"a death within a completion":        "Completion: " + oomReport + "srun: error: node1: task 0: Exited with exit code 1\nstep 12 loss 2.1\n",
+		"a failure that ends a completion":   "Answer: " + oomMessage,
+		"a failure below an empty answer":    "Completion:\n" + oomReport + "step 12 loss 2.1\n",
+		"how far something is":               "Completion: 12/100\n" + oomReport + "step 12 loss 2.1\n",
+		"a setting that is named action":     "Action: restart\n" + oomMessage + "Action: restart\n",
+		"a kill that slurmstepd counts":      "<|im_start|>assistant\nThe answer is\nslurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.\n",
+		"a kill by the kernel":               "<|im_start|>user\nhello\nOut of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:0kB oom_score_adj:0\n",
 	} {
 		log = filler + log
 		for _, head := range []bool{true, false} {

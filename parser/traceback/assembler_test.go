@@ -189,6 +189,13 @@ var samples = []struct {
 		[]string{"1-7 OutOfMemoryError|CUDA out of memory. Tried|main"},
 	},
 	{
+		"rich in a logger's column", "[10:00:00] ERROR    failed                          train.py:22\n" +
+			"                    ╭─ Traceback (most recent call last) ─╮\n                    │ /home/u/train.py:12 in main         │\n                    │                                     │\n" +
+			"                    │ ❱ 12 │   run()                      │\n                    ╰─────────────────────────────────────╯\n                    OutOfMemoryError: CUDA out of memory. Tried",
+		"ohfcccF",
+		[]string{"2-7 OutOfMemoryError|CUDA out of memory. Tried|main"},
+	},
+	{
 		"exception group", "  + Exception Group Traceback (most recent call last):\n  |   File \"a.py\", line 1, in f\n  |     x()\n  | ExceptionGroup: unhandled errors in a TaskGroup (1 sub-exception)\n  +-+---------------- 1 ----------------\n    | Traceback (most recent call last):\n    |   File \"a.py\", line 2, in g\n    |     y()\n    | torch.OutOfMemoryError: CUDA out of memory.\n    +------------------------------------",
 		"hfcFohfcFo",
 		[]string{"1-4 ExceptionGroup|unhandled errors in a TaskGroup (1 sub-exception)|f", "6-9 torch.OutOfMemoryError|CUDA out of memory.|g"},

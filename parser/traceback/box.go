@@ -40,8 +40,9 @@ func boxRow(body []byte) (row []byte, ok bool) {
 	return row, ok
 }
 
-// addBoxFrame adds a frame, indented by two blanks relative to the exception below the box.
-func (a *Assembler) addBoxFrame() { a.draft.add(a.line.number, a.line.frame, 2, false) }
+// addBoxFrame adds a frame, indented by two blanks relative to the exception below the box, which stands in the column of the box's edge: a
+// RichHandler prints both in the column of its messages.
+func (a *Assembler) addBoxFrame() { a.draft.add(a.line.number, a.line.frame, a.line.indent+2, false) }
 
 // quoteBox takes the source line that an arrow marks.
 func (a *Assembler) quoteBox() {
