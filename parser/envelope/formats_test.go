@@ -156,6 +156,17 @@ func TestRecordsArePeeled(t *testing.T) {
 		{`{"time":1748772000,"text":"a"}`, `{"time":1748772000,"text":"a"}`, ``},
 		{`{"time":1748772000,"host":"n7","tool":"bash","output":"a"}`, `{"time":1748772000,"host":"n7","tool":"bash","output":"a"}`, ``},
 		{`{"event":"step","loss":2.1}`, `{"event":"step","loss":2.1}`, ``},
+		{`{"log":"","message":"gone","time":"2025-06-01T10:00:00Z"}`, `gone`, `iso=2025-06-01T10:00:00`},
+		{`{"preview":false,"offset":0,"result":{"_raw":"gone","_time":"2025-06-01 10:00:00.000 CEST","host":"n7"}}`, `gone`, `host=n7`},
+		{`{"log":{"message":"gone"},"time":"2025-06-01T10:00:00Z"}`, `gone`, `iso=2025-06-01T10:00:00`},
+		{`{"specversion":"1.0","type":"log","data":{"message":"gone"}}`, `gone`, ``},
+		{`{"proc":"train","pos":7,"out":"gone"}`, `gone`, ``},
+		{`{"level":"error","msg":"command failed","rc":1,"stderr":"Traceback\n  x"}`, "Traceback\n  x", `level=E`},
+		{`{"level":"error","msg":"E: gone (3)","stderr":"a warning"}`, "E: gone (3)\na warning", `level=E`},
+		{`{"level":"info","msg":"child output","line":"  File \"x\""}`, `  File "x"`, `level=I`},
+		{`{"level":"info","msg":"gone","line":"train.py:42"}`, `gone`, `level=I`},
+		{`{"event":"gone","level":"error","exception":[{"exc_type":"E","exc_value":"why","frames":[]}]}`, "gone\nE: why", `level=E`},
+		{`time=2025-06-01T10:00:00Z level=INFO msg=output line="  File \"x\""`, `  File "x"`, `iso=2025-06-01T10:00:00; level=I`},
 		{`time="2025-06-01T10:00:00Z" level=error msg="[rank3]: gone"`, `gone`, `iso=2025-06-01T10:00:00; level=E; rank=3; stream=r3`},
 	})
 }

@@ -3,6 +3,7 @@ package envelope
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strconv"
 	"unicode/utf16"
@@ -37,7 +38,9 @@ var besides = map[string]bool{
 }
 
 // wrappers are the objects in which records of collectors keep their text, and some of them more.
-var wrappers = [...]string{"jsonPayload", "attributes", "body", "result", "_source", "fields", "content", "contents", "resource", "labels", "kubernetes", "record", "time", "event", "map"}
+var wrappers = [...]string{
+	"jsonPayload", "attributes", "body", "result", "_source", "fields", "content", "contents", "resource", "labels", "kubernetes", "record", "time", "event", "map", "log", "log_processed", "data", "properties",
+}
 
 // dockerPart is how long the text is at which Docker splits a record (daemon/logger/copier.go).
 const dockerPart = 16 << 10
@@ -59,7 +62,7 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 	if name := fields["stream_name"]; !streamed && (string(name) == `"stdout"` || string(name) == `"stderr"`) {
 		stream, streamed = name, true // Kaggle's log of a notebook
 	}
-	tagged := isAlone(fields, text) || fields["elapsed"] != nil && fields["text"] != nil || fields["logtag"] != nil || fields["partial_id"] != nil || ofContainer().Match(text)
+	tagged := isAlone(fields, text) || fields["_raw"] != nil && fields["_time"] != nil || fields["specversion"] != nil || fields["elapsed"] != nil && fields["text"] != nil || fields["logtag"] != nil || fields["partial_id"] != nil || ofContainer().Match(text)
 	for _, key := range [...]string{"labels", "tags", "kubernetes"} {
 		tagged = tagged || bytes.HasPrefix(fields[key], []byte{'{'})
 	}
@@ -82,7 +85,7 @@ func (p *peeler) record(b []byte) ([]byte, bool) {
 		p.label(append([]byte{classContainer}, label...))
 	}
 	p.who(fields)
-	out := append(unquote(text), trouble(fields, 0)...)
+	out := append(withOutput(unquote(text), fields), trouble(fields, 0)...)
 	cut, whole := bytes.CutSuffix(out, []byte{'\n'})
 	p.h.Partial = p.h.Partial || !whole && isPart(fields, len(out))
 	return cut, true
@@ -166,7 +169,7 @@ func hasKey(b []byte, keys []string) bool {
 
 // messageOf is the text of a record, nil when it has none. What stands beside a role was said in a chat. The text of Loguru's records,
 // which alone say how long the program runs, ends with the traceback that the message lacks.
-func messageOf(fields map[string]json.RawMessage) json.RawMessage {
+func messageOf(fields map[string]json.RawMessage) (empty json.RawMessage) {
 	if _, loguru := fields["elapsed"]; loguru && len(fields["text"]) > 2 {
 		return fields["text"]
 	}
@@ -188,15 +191,37 @@ func messageOf(fields map[string]json.RawMessage) json.RawMessage {
 		if key == "content" && isChatRole(fields["role"]) {
 			continue
 		}
-		return text
+		if len(text) > len(`""`) {
+			return text
+		}
+		if empty == nil {
+			empty = text
+		}
 	}
-	return nil
+	return empty
 }
 
 // isOfStep reports whether a record is a line of a step's output in Drone, with its number and the seconds since the step began
-// (drone/drone, core/logs.go).
+// (drone/drone, core/logs.go), or in Woodpecker, with its number and the step's name.
 func isOfStep(fields map[string]json.RawMessage) bool {
-	return len(fields) == 3 && fields["pos"] != nil && fields["time"] != nil && bytes.HasPrefix(fields["out"], []byte{'"'})
+	return len(fields) == 3 && fields["pos"] != nil && (fields["time"] != nil || fields["proc"] != nil) && bytes.HasPrefix(fields["out"], []byte{'"'})
+}
+
+// withOutput returns a message with what another program printed, which the logger keeps beside it. Words that only introduce that are left
+// out, as they would stand between the lines of a traceback.
+func withOutput(message []byte, fields map[string]json.RawMessage) []byte {
+	const words = 64
+	for _, key := range [...]string{"stderr", "stdout", "line"} {
+		output := unquote(fields[key])
+		switch {
+		case len(fields[key]) < 2 || fields[key][0] != '"' || bytes.IndexByte(output, ' ') < 0 || bytes.Equal(output, message):
+		case len(message) < words && all(message, word|blank):
+			return output
+		default:
+			message = append(append(message, '\n'), output...)
+		}
+	}
+	return message
 }
 
 // plainText is the text of a record that says nothing but what a line was, when, and where; nil when there is more in it.
@@ -281,7 +306,7 @@ func isLogfmt(b []byte) bool {
 func trouble(fields map[string]json.RawMessage, depth int) []byte {
 	var out []byte
 	for _, key := range [...]string{
-		"error", "err", "exc_info", "exc_text", "exc", "exception", "traceback", "stack", "stack_trace", "stacktrace", "error.message", "error.stack_trace",
+		"error", "err", "exc_info", "exc_text", "exc", "exception", "traceback", "stack", "stack_trace", "stacktrace", "error.message", "error.stack_trace", "exception.message", "exception.stacktrace",
 	} {
 		raw := bytes.TrimSpace(fields[key])
 		switch {
@@ -291,6 +316,16 @@ func trouble(fields map[string]json.RawMessage, depth int) []byte {
 			var inner map[string]json.RawMessage
 			if json.Unmarshal(raw, &inner) == nil {
 				out = append(append(out, trouble(map[string]json.RawMessage{"error": inner["message"]}, 1)...), trouble(inner, 1)...)
+			}
+		case len(raw) > 2 && raw[0] == '[' && depth == 0: // structlog's dict_tracebacks
+			var list []struct {
+				Type  string `json:"exc_type"`
+				Value string `json:"exc_value"`
+			}
+			if json.Unmarshal(raw, &list) == nil {
+				for _, x := range list {
+					out = fmt.Appendf(out, "\n%s: %s", x.Type, x.Value)
+				}
 			}
 		}
 	}

@@ -9,8 +9,8 @@ import (
 
 // roles maps the key of a record to the column names that stand for it.
 var roles = map[string][]string{
-	"message": {"message", "msg", "log", "line", "_raw", "textpayload", "content", "@message", "log_line", "body", "logmessage", "logentry"},
-	"time":    {"time", "timestamp", "@timestamp", "_time", "date", "datetime", "ts", "_messagetime", "timegenerated"},
+	"message": {"message", "msg", "log", "line", "_raw", "textpayload", "content", "@message", "log_line", "body", "logmessage", "logentry", "jsonpayload.message"},
+	"time":    {"time", "__time", "asctime", "timestamp", "@timestamp", "_time", "date", "datetime", "ts", "_messagetime", "timegenerated"},
 	"host":    {"host", "hostname", "pod", "node"},
 }
 
@@ -33,7 +33,7 @@ func csvColumns(head []byte) (columns []string, between byte) {
 		name = strings.TrimSuffix(strings.ToLower(strings.Trim(name, `" `)), " [utc]") // Azure Monitor's time
 		key := ""
 		for k, names := range roles {
-			if slices.Contains(names, name) && !slices.Contains(columns, k) {
+			if slices.Contains(names, name) && (k == "message" || !slices.Contains(columns, k)) {
 				key = k
 			}
 		}
@@ -100,8 +100,8 @@ func (d *csvDecoder) end(dst []byte) []byte {
 	}
 	record := map[string]string{"logtag": "F"}
 	for i, text := range row[:min(len(row), len(d.columns))] {
-		if key := d.columns[i]; key != "" {
-			record[key] = text
+		if key := d.columns[i]; key != "" && record[key] == "" {
+			record[key] = text // of several columns for the message, the first one that is not empty
 		}
 	}
 	line, _ := json.Marshal(record)

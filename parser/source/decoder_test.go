@@ -28,9 +28,10 @@ func TestDecodersReturnLines(t *testing.T) {
 			`{ "resourceLogs": [{"scopeLogs": [{"logRecords": [{"timeUnixNano": "1", "body": {"stringValue": "a"}}, {"body": {"stringValue": "b c"}}]}]}]}` + "\n",
 			"{\"timeUnixNano\":\"1\",\"body\":{\"stringValue\":\"a\"}}\n{\"body\":{\"stringValue\":\"b c\"}}\n",
 		},
-		"a list in a list": {`{"events":[{"timestamp":1,"message":"a","tags":[{"k":1},2]},{"message":"b"}]}`, "{\"events\":[\n{\"timestamp\":1,\"message\":\"a\",\"tags\":[{\"k\":1},2]}\n{\"message\":\"b\"}\n]}"},
-		"a table":          {"Date,Host,Message\n2026-03-01,n1,\"a \"\"b\"\", c\nd\"\r\n", "\n{\"host\":\"n1\",\"logtag\":\"F\",\"message\":\"a \\\"b\\\", c\\nd\",\"time\":\"2026-03-01\"}\n"},
-		"semicolons":       {"time;message\n2026-03-01;\"a; b, c\"\n", "\n{\"logtag\":\"F\",\"message\":\"a; b, c\",\"time\":\"2026-03-01\"}\n"},
+		"a list in a list":     {`{"events":[{"timestamp":1,"message":"a","tags":[{"k":1},2]},{"message":"b"}]}`, "{\"events\":[\n{\"timestamp\":1,\"message\":\"a\",\"tags\":[{\"k\":1},2]}\n{\"message\":\"b\"}\n]}"},
+		"a table":              {"Date,Host,Message\n2026-03-01,n1,\"a \"\"b\"\", c\nd\"\r\n", "\n{\"host\":\"n1\",\"logtag\":\"F\",\"message\":\"a \\\"b\\\", c\\nd\",\"time\":\"2026-03-01\"}\n"},
+		"columns for one text": {"timestamp,jsonPayload.message,textPayload\n2026-03-01,a,\n2026-03-01,,b\n", "\n{\"logtag\":\"F\",\"message\":\"a\",\"time\":\"2026-03-01\"}\n{\"logtag\":\"F\",\"message\":\"b\",\"time\":\"2026-03-01\"}\n"},
+		"semicolons":           {"time;message\n2026-03-01;\"a; b, c\"\n", "\n{\"logtag\":\"F\",\"message\":\"a; b, c\",\"time\":\"2026-03-01\"}\n"},
 		"a notebook": {
 			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"text\": [\n    \"a \\\"b\\\"\\n\",\n    \"c\"\n   ],\n   \"traceback\": [\n    \"d\\ne\"\n   ]}]}\n",
 			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"text\": [\na \"b\"\nc\n   ],\n   \"traceback\": [\n    \"d\\ne\"\n   ]}]}\n",

@@ -21,6 +21,7 @@ type folder struct {
 	names    map[string]int    // how often each was used
 	pages    map[string]string // files by the names of their jobs
 	messages io.Writer
+	isInput  func(path string) bool
 }
 
 // isOutputFolder reports whether -o names a folder: one that is there, or any name that ends in a slash.
@@ -29,11 +30,27 @@ func (o *options) isOutputFolder() bool {
 }
 
 // newFolder makes the folder that -o names.
-func (o *options) newFolder(s Streams) (*folder, error) {
+func (o *options) newFolder(paths []string, s Streams) (*folder, error) {
 	if err := os.MkdirAll(o.output, 0o755); err != nil {
 		return nil, problem{where: o.output, what: "cannot be made: " + cause(err), hint: "choose another folder with -o"}
 	}
-	return &folder{dir: o.output, format: o.format, version: version(), names: map[string]int{}, pages: map[string]string{}, messages: s.Err}, nil
+	isInput := func(path string) bool { return isInput(path, paths, s) }
+	return &folder{dir: o.output, format: o.format, version: version(), names: map[string]int{}, pages: map[string]string{}, messages: s.Err, isInput: isInput}, nil
+}
+
+// create makes a file of the folder. It replaces an earlier report, but no input and nothing that a link leads to.
+func (f *folder) create(path string) (*os.File, error) {
+	switch st, err := os.Lstat(path); {
+	case f.isInput(path):
+		return nil, problem{where: path, what: "is an input, which the report would overwrite", hint: "choose another folder with -o"}
+	case err == nil && !st.Mode().IsRegular():
+		return nil, problem{where: path, what: "is no regular file, and is not replaced by a report", hint: "choose another folder with -o"}
+	}
+	out, err := os.Create(path)
+	if err != nil {
+		return nil, problem{where: path, what: "cannot be written: " + cause(err), hint: "choose another folder with -o"}
+	}
+	return out, nil
 }
 
 // write writes the report of a job into a file that is named after it.
@@ -41,9 +58,9 @@ func (f *folder) write(j *report.Job) error {
 	name := f.name(secret.Text(j.Name))
 	f.pages[j.Name] = name
 	path := filepath.Join(f.dir, name)
-	out, err := os.Create(path)
+	out, err := f.create(path)
 	if err != nil {
-		return problem{where: path, what: "cannot be written: " + cause(err), hint: "choose another folder with -o"}
+		return err
 	}
 	r := formats()[f.format].reporter(report.Output{Writer: out})
 	alone := report.Job{Report: j.Report}
@@ -83,12 +100,12 @@ func (f *folder) done(a *report.Answer) error {
 		index := *a
 		index.Pages = f.pages
 		path := filepath.Join(f.dir, indexName)
-		out, err := os.Create(path)
-		if err == nil {
-			r := report.NewHTML(report.Output{Writer: out})
-			err = errors.Join(r.Begin(&index), r.End(), out.Close())
-		}
+		out, err := f.create(path)
 		if err != nil {
+			return err
+		}
+		r := report.NewHTML(report.Output{Writer: out})
+		if err := errors.Join(r.Begin(&index), r.End(), out.Close()); err != nil {
 			return problem{where: path, what: "cannot be written: " + cause(err), hint: "choose another folder with -o"}
 		}
 	}

@@ -303,20 +303,25 @@ func version() string {
 
 // checkOutput refuses to write the report over an input: a file that the command line names, or a log below a folder that it names.
 func (o *options) checkOutput(paths []string, s Streams) error {
-	target, err := os.Stat(o.output)
-	if err != nil || !target.Mode().IsRegular() || o.quiet {
+	if o.quiet || !isInput(o.output, paths, s) {
 		return nil
 	}
-	for _, path := range paths {
+	return problem{where: "-o " + o.output, what: "is an input, which the report would overwrite", hint: "choose another file with -o"}
+}
+
+// isInput reports whether a file is one of the inputs, by whatever name.
+func isInput(file string, paths []string, s Streams) bool {
+	target, err := os.Stat(file)
+	if err != nil || !target.Mode().IsRegular() {
+		return false
+	}
+	return slices.ContainsFunc(paths, func(path string) bool {
 		st, err := os.Stat(path)
 		if path == source.Stdin && s.In != nil {
 			st, err = s.In.Stat()
 		}
-		if err == nil && (os.SameFile(st, target) || st.IsDir() && isLogBelow(path, o.output)) {
-			return problem{where: "-o " + o.output, what: "is an input, which the report would overwrite", hint: "choose another file with -o"}
-		}
-	}
-	return nil
+		return err == nil && (os.SameFile(st, target) || st.IsDir() && isLogBelow(path, file))
+	})
 }
 
 // isLogBelow reports whether a file is below a folder and looks like a log. An earlier report may be replaced.

@@ -36,7 +36,7 @@ func (o *options) run(paths []string, s Streams) (int, error) {
 	if err := o.checkOutput(paths, s); err != nil {
 		return exitTrouble, err
 	}
-	j, err := o.start(s, o.follow || piped)
+	j, err := o.start(paths, s, o.follow || piped)
 	if err != nil {
 		return exitTrouble, err
 	}
@@ -142,7 +142,7 @@ func (p *logResult) jobClues() *classifier.Clues {
 }
 
 // start opens the output and reads what the user tells beside the logs. What it opened is closed by [scan.finish].
-func (o *options) start(s Streams, live bool) (*scan, error) {
+func (o *options) start(paths []string, s Streams, live bool) (*scan, error) {
 	begin := time.Now()
 	query, err := o.query(begin)
 	if err != nil {
@@ -151,7 +151,7 @@ func (o *options) start(s Streams, live bool) (*scan, error) {
 	var dir *folder
 	table := *o
 	if o.isOutputFolder() && !o.quiet {
-		if dir, err = o.newFolder(s); err != nil {
+		if dir, err = o.newFolder(paths, s); err != nil {
 			return nil, err
 		}
 		table.output, table.format = "", defaultFormat // the table of the jobs goes to standard output

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"oomscan/parser/secret"
@@ -212,10 +213,12 @@ func (e *encoder) encode(v any, prefix, indent string) ([]byte, error) {
 	}
 	out := make([]byte, 0, len(text)+64)
 	for _, r := range string(text) {
-		if isCode(r) {
-			out = fmt.Appendf(out, `\u%04x`, r)
-		} else {
+		if !isCode(r) {
 			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
 		}
 	}
 	return out, err
@@ -269,8 +272,8 @@ func writeJSON(w io.Writer, v any, indent string) error {
 	return err
 }
 
-// isCode reports whether r controls a terminal: DEL, C1, and what changes the direction of writing. In JSON such codes stand in
-// strings only, as the encoder escapes all others.
+// isCode reports whether r controls a terminal or hides text: DEL, C1, what changes the direction of writing, and tags, which nobody sees but
+// programs read. In JSON such codes stand in strings only, as the encoder escapes all others.
 func isCode(r rune) bool {
-	return r >= 0x7f && (r < 0xa0 || unicode.Is(unicode.Bidi_Control, r))
+	return r >= 0x7f && (r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) || r >= 0xe0000 && r <= 0xe007f)
 }

@@ -12,7 +12,7 @@ import (
 
 func TestJSONEscapesWhatControlsATerminal(t *testing.T) {
 	t.Parallel()
-	const text = "a\x1b[2J\x7f\u009b1m\u202egnp\u2066\u2069\u200f\u061c ß 漢 <&>"
+	const text = "a\x1b[2J\x7f\u009b1m\u202egnp\u2066\u2069\u200f\u061c\U000e0049\U000e0067 ß 漢 <&>"
 	for _, indent := range []string{"", "  "} {
 		out, err := newEncoder().encode(map[string]string{"x": text}, "", indent)
 		require.NoError(t, err)
