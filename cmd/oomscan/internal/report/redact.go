@@ -11,6 +11,7 @@ import (
 
 	"oomscan/parser/ascii"
 	"oomscan/parser/lazyre"
+	"oomscan/parser/secret"
 )
 
 // A Redactor replaces what says where a job ran and whose it is: host names and addresses, e-mail addresses, and the folders of
@@ -122,8 +123,8 @@ func (x *Redactor) path(s string) string {
 var stands = lazyre.New(`^path-\d+$`)
 
 // private takes time that grows with the text alone, whatever the text: see package regexp. It finds addresses of documents, e-mail addresses, paths, and addresses and names of hosts in texts, in this order.
-var private = lazyre.New(`([a-z][a-z0-9+.-]+://)|([\w.+-]+@[\w-]+(?:\.[\w-]+)+)|((?:~|\.{1,2})?(?:/[\w.@+=%~,-]+){2,}|(?:[\w.@+-]+/)+[\w.@+-]+\.[a-z]\w{0,6}\b|[A-Z]:\\[\w\\.@+-]+)` +
-	`|(\b(?:\d{1,3}\.){3}\d{1,3}\b|\b[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){3,7}\b)|(\b[\w-]+(?:\.[\w-]+)*\.(?:local|internal|lan|cluster|corp|intra|svc)\b)`)
+var private = lazyre.New(`([a-z][a-z0-9+.-]+://)|([\w.+-]+@[\w-]+(?:\.[\w-]+)+)|((?:~|\.{1,2})?(?:/[\w.@+=%~,-]+){2,}|(?:[\w.@+-]+/)+[\w.@+-]+\.[a-z]\w{0,6}\b|(?:[A-Z]:\\|\\\\)[\w\\.@+$-]+)` +
+	`|(\b(?:\d{1,3}\.){3}\d{1,3}\b|\bfe80::[0-9a-f:]{1,39}\b|\b[0-9a-f]{1,4}(?::[0-9a-f]{0,4}){3,7}\b)|(\b[\w-]+(?:\.[\w-]+)*\.(?:local|internal|lan|cluster|corp|intra|svc)\b)`)
 
 func (x *Redactor) text(s string) string {
 	s = replaceWords(x.named, s, x.inputs)
@@ -139,7 +140,10 @@ func (x *Redactor) text(s string) string {
 		b.WriteString(s[end:from])
 		switch user, _, _ := strings.Cut(found, "@"); {
 		case is(1):
-			rest := s[to:]
+			rest, masked := strings.CutPrefix(s[to:], secret.Mask+"@")
+			if masked {
+				found, to = s[from:to+len(secret.Mask+"@")], to+len(secret.Mask+"@")
+			}
 			host := rest[:len(rest)-len(strings.TrimLeft(rest, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.-"))]
 			b.WriteString(found + x.site(host))
 			to += len(host)
