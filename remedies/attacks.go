@@ -118,6 +118,7 @@ var attacksThere = []attack{
 	{"logits", "set:image_max_pixels", append([]string{"engine-multimodal"}, attacks["logits"]...)},      // an image becomes tokens of the sequence
 	{"logits", "eval_batch", append([]string{"eval-batch"}, attacks["logits"]...)},
 	{"activations", "stack:/monai/inferers/", append([]string{"stitch-on-host"}, attacks["activations"]...)},
+	{"unknown", "n_cores>1", []string{"ray-tasks", "host-limit", "host-node"}},
 	{"unknown", "code:replaybuffer", []string{"replay", "environments"}},
 	{"states_too_big", "code:replaybuffer", []string{"replay", "environments"}},
 	{"unknown", "simulates", []string{"environments", "horizon", "replay", "micro-batch"}},

@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"strings"
 	"unicode/utf8"
 
 	"oomscan/parser/ascii"
@@ -20,10 +21,12 @@ const maxHanging = 4 * maxFull
 // detectHanging recognizes a log in which all rows of a line but the first one are indented to one column: that of the messages, as rich's
 // handler writes them, or that of a program which indents the rest of its lines (textwrap). The rows have no blanks at their ends. Indented
 // lines are many things, so known messages must go on from one row to the next, or the places at the right edge must show the columns. Where
-// they show a console, known is true: its full rows were not broken in another way.
-func detectHanging(rows [][]byte) (w wrapping, known bool) {
+// they show a console, known is true: its full rows were not broken in another way. A screen, whose rows are padded with blanks to one width,
+// breaks lines anywhere, and the rest may begin with blanks of the line: there only places show a column.
+func detectHanging(rows [][]byte, isScreen bool) (w wrapping, known bool) {
 	w = wrapping{atSpaces: true, trimmed: true, width: placesEnd(rows)}
 	switch w.places = w.width > 0; {
+	case !w.places && isScreen:
 	case !w.places:
 		w.hang, w.width = hangOfMessages(rows)
 	case w.width <= maxWidth:
@@ -119,11 +122,14 @@ func placeIn(row []byte) int {
 		return 0
 	}
 	at := bytes.LastIndexByte(name, ' ') + 1
-	if !hasWords(name[at:]) {
-		return 0 // a time
+	if name = name[at : len(name)-1]; !hasWords(name) || bytes.ContainsFunc(name, isNotOfName) {
+		return 0 // a time, alone or in a record
 	}
 	return at
 }
+
+// isNotOfName reports whether a character is in no name of a file or a module.
+func isNotOfName(r rune) bool { return r < utf8.RuneSelf && !ascii.IsWord(byte(r)) && !strings.ContainsRune("./-<>", r) }
 
 // cutPlace returns a row without the place at the right edge, and the column in which that begins, 0 if there is none.
 func (w wrapping) cutPlace(row []byte) (text []byte, column int) {

@@ -162,3 +162,18 @@ func trimRight(lines []string) (trimmed []string) {
 	}
 	return trimmed
 }
+
+func TestAPlaceIsANameWithANumberBehindABlank(t *testing.T) {
+	t.Parallel()
+	for row, want := range map[string]int{
+		"step done   train.py:11":                          12,
+		"step done   <module>:7":                           12,
+		"step done   pkg.mod-x:120":                        12,
+		"step done   10:30":                                0,
+		"train.py:11":                                      0,
+		`{"log":"done   ^^^\r\n","time":"2025-12-24T08:50`: 0,
+		"step done   lr={a:1":                              0,
+	} {
+		assert.Equal(t, want, placeIn([]byte(row)), row)
+	}
+}

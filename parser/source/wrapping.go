@@ -36,11 +36,12 @@ var quoteMarks = []wrapping{{left: "> > "}, {left: ">> "}, {left: "> "}, {left: 
 // row is longer, and words continue on the next row.
 func detectWrapping(head []byte) wrapping {
 	rows, _ := wrapping{trimmed: true}.rows(wholeRows(head))
-	if w, known := detectHanging(rows); known {
+	screen := screenWidth(head)
+	if w, known := detectHanging(rows, screen > 0); known {
 		return w
 	}
-	if n := screenWidth(head); n > 0 {
-		return wrapping{width: n, trimmed: true}
+	if screen > 0 {
+		return wrapping{width: screen, trimmed: true}
 	}
 	for _, w := range quoteMarks {
 		if w.left != "" && !bytes.Contains(head, []byte(w.left)) {
