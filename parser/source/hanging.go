@@ -54,12 +54,13 @@ func (w wrapping) columnOfMessages(rows [][]byte) int {
 }
 
 // hangOfMessages is how far rows are indented with which known messages go on, and how wide rows are at most: with the next word, a row would
-// have been wider.
+// have been wider. A number behind a sign may have blanks before it in any message, so a word must stand on one side.
 func hangOfMessages(rows [][]byte) (hang, width int) {
 	tried := 0
 	for i, next := range rows[min(1, len(rows)):] {
 		n, left := utf8.RuneCount(rows[i]), leftOf(next)
-		if n < minWidth || n > maxWidth || left < minHang || left == len(next) || hang > 0 && left != hang || isWhole(rows[i]) || isFramed(next) {
+		if n < minWidth || n > maxWidth || left < minHang || left == len(next) || hang > 0 && left != hang || isWhole(rows[i]) || isFramed(next) ||
+			!ascii.IsLetter(next[left]) && !ascii.IsLetter(rows[i][len(rows[i])-1]) {
 			continue
 		}
 		if tried++; tried > maxHanging {

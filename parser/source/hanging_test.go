@@ -126,6 +126,7 @@ func TestIndentedLinesAreNotJoined(t *testing.T) {
 		"settings":              "  lr: 1e-6\n  batch: 8\n    list:\n    - a",
 		"settings of one width": "optimizer:\n" + strings.Repeat("    learning_rate_of_the_optimizer_and_its_groups: 1.0e-06\n", 6) + "    betas: 2",
 		"a pretty object":       "{\n    \"model\": \"a model with a name\",\n    \"layers\": 80\n}",
+		"numbers in columns":    " [2025-12-25 10:21:47.950777] iteration        1/  238418 | consumed samples:\n       512 | elapsed time per iteration (ms): 35257.8 |",
 		"a table":               "| " + strings.Repeat("a ", 38) + " |\n    | b |",
 		"nvidia-smi":            "|   0  NVIDIA H800                    On  |   00000000:1B:00.0 Off |             0 |\n    | N/A   22C |",
 		"a box":                 "    ╭" + strings.Repeat("─", 74) + "╮\n    │ a                                                                        │\n    ╰" + strings.Repeat("─", 74) + "╯\n    b",
