@@ -130,7 +130,9 @@ func placeIn(row []byte) int {
 }
 
 // isNotOfName reports whether a character is in no name of a file or a module.
-func isNotOfName(r rune) bool { return r < utf8.RuneSelf && !ascii.IsWord(byte(r)) && !strings.ContainsRune("./-<>", r) }
+func isNotOfName(r rune) bool {
+	return r < utf8.RuneSelf && !ascii.IsWord(byte(r)) && !strings.ContainsRune("./-<>", r)
+}
 
 // cutPlace returns a row without the place at the right edge, and the column in which that begins, 0 if there is none.
 func (w wrapping) cutPlace(row []byte) (text []byte, column int) {
