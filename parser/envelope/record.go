@@ -207,22 +207,26 @@ func isOfStep(fields map[string]json.RawMessage) bool {
 	return len(fields) == 3 && fields["pos"] != nil && (fields["time"] != nil || fields["proc"] != nil) && bytes.HasPrefix(fields["out"], []byte{'"'})
 }
 
-// withOutput returns a message with what another program printed, which the logger keeps beside it. Words that only introduce that are left
-// out, as they would stand between the lines of a traceback.
+// withOutput returns a message with what another program printed, which the logger keeps beside it. A message that only introduces that is
+// left out, as it would stand between the lines of a traceback.
 func withOutput(message []byte, fields map[string]json.RawMessage) []byte {
-	const words = 64
+	introduces := introduction().Match(message)
+	out := message
 	for _, key := range [...]string{"stderr", "stdout", "line"} {
 		output := unquote(fields[key])
 		switch {
-		case len(fields[key]) < 2 || fields[key][0] != '"' || bytes.IndexByte(output, ' ') < 0 || bytes.Equal(output, message):
-		case len(message) < words && all(message, word|blank):
-			return output
+		case bytes.IndexByte(output, ' ') < 0 || bytes.Equal(output, message):
+		case introduces:
+			out, introduces = output, false
 		default:
-			message = append(append(message, '\n'), output...)
+			out = append(append(out, '\n'), output...)
 		}
 	}
-	return message
+	return out
 }
+
+// introduction is a message of a few words that ends with what comes: "child output". A failure does not end so.
+var introduction = lazyre.New(`^(?:\w{1,20} ){0,3}(?i:output|stdout|stderr|subprocess)$`)
 
 // plainText is the text of a record that says nothing but what a line was, when, and where; nil when there is more in it.
 func plainText(fields map[string]json.RawMessage) (text json.RawMessage) {
