@@ -99,8 +99,14 @@ const (
 	sourceHeads = 2
 )
 
-// isSource reports whether a text begins like a file of source code.
+// manPage begins a page of man(7) or mdoc(7).
+var manPage = lazyre.New(`^(?:'\\" .*\n|\.\\".*\n)*\.(?:TH|Dd) `)
+
+// isSource reports whether a text begins like a file of source code, or a manual's.
 func isSource(text []byte) bool {
+	if manPage().Match(text) {
+		return true
+	}
 	heads := 0
 	for line := range bytes.Lines(text[:min(len(text), sourceBytes)]) {
 		if sourceHead().Match(line) {

@@ -311,6 +311,42 @@ func (r *Reader) inRaises(at int) bool {
 	return false
 }
 
+// inUsage reports whether an event stands in the description of an option, as argparse prints it (argparse.py, HelpFormatter): indented, below
+// the usage and headings of sections.
+func (r *Reader) inUsage(at int) bool {
+	if indentOf(r.buf[at:]) < 2 {
+		return false
+	}
+	for line := range r.above(at) {
+		switch {
+		case len(line) == 0 || indentOf(line) >= 2:
+		case bytes.HasPrefix(line, []byte("usage: ")):
+			return true
+		case !sectionOfUsage().Match(line):
+			return false
+		}
+	}
+	return false
+}
+
+var sectionOfUsage = lazyre.New(`^[a-z][\w ]{1,40}:$`)
+
+// commit is a line of git log --oneline, with its graph.
+var commit = lazyre.New(`^(?:[*|\\/ ]{1,12})?([0-9a-f]{7,12}) \S`)
+
+// isCommit reports whether an event is the title of a commit: the line above is one of another commit. A label would come again.
+func (r *Reader) isCommit(at int) bool {
+	own := commit().FindSubmatch(r.buf[at:min(at+40, len(r.buf))])
+	if own == nil {
+		return false
+	}
+	for line := range r.above(at) {
+		above := commit().FindSubmatch(line)
+		return above != nil && len(above[1]) == len(own[1]) && !bytes.Equal(above[1], own[1])
+	}
+	return false
+}
+
 // inFrontMatter reports whether an event stands in the head of a page that a generator of sites renders.
 func (r *Reader) inFrontMatter(at int) bool {
 	return !r.begun && bytes.HasPrefix(r.buf, []byte("---\n")) && frontMatterKey().Match(r.buf[4:at]) && !bytes.Contains(r.buf[:at], []byte("\n---"))
@@ -360,5 +396,5 @@ func (r *Reader) isEnclosed(e *parser.Event) bool {
 	if r.long != nil || !ok || !r.mayLookBack(enclosedBytes) {
 		return false
 	}
-	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.inFrontMatter(at) || r.isMadeUp(e, at)
+	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.inUsage(at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at)
 }

@@ -17,8 +17,8 @@ import (
 // than a few words stand behind it.
 
 // fenceOpens is the line that opens a block. Its groups close it: of a fence, a here-document, an element as in prompts and in what agents
-// print, what a heading begins, and a block of LaTeX or Org.
-var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src|quot(?:e|ation)))\\b)")
+// print, what a heading begins, a block of LaTeX or Org, and a prompt that lm-eval shows (lm_eval/evaluator_utils.py, print_writeout).
+var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src|quot(?:e|ation)))\\b)|.{0,400}( on next line\\):)$")
 
 // endOfBlock makes the end of a block of LaTeX or Org of its beginning.
 var endOfBlock = strings.NewReplacer("begin", "end", "BEGIN", "END")
@@ -38,21 +38,24 @@ const beginsToCount = 3
 // fence follows the blocks of one writer and the run around them.
 type fence struct {
 	stream   string
-	end      string   // the line that closes the block, or a part of it; empty outside of one
-	part     bool     // a part of a line closes it
-	markdown bool     // the block is a fence of Markdown
-	here     bool     // the block is a here-document, or what an agent was shown: it quotes for sure
-	bare     bool     // its first line names no writer, so it may hold the lines of any
-	document bool     // with links of its own, or headings of HTML
-	html     bool     // of HTML, where only <pre> quotes: other elements divide the document
-	indent   int      // of all lines of the block, where nothing else closes it
-	below    int      // lines with text behind such a block
-	from, to int      // the lines that open and close the block
-	of, n    string   // what the run counted last before the first event in a block, or counts behind it
-	begun    int      // how often it counted behind the block, where it had not before
-	prose    prose    // around the blocks
-	until    int      // the last line that may show that the run goes on; 0: nothing waits
-	held     []fenced // that event and all that followed
+	end      string      // the line that closes the block, or a part of it; empty outside of one
+	part     bool        // a part of a line closes it
+	markdown bool        // the block is a fence of Markdown
+	here     bool        // the block is a here-document, or what an agent was shown: it quotes for sure
+	bare     bool        // its first line names no writer, so it may hold the lines of any
+	document bool        // with links of its own, or headings of HTML
+	html     bool        // of HTML, where only <pre> quotes: other elements divide the document
+	test     *testRunner // no block, but a test (see introduced.go)
+	name     string      // which the runner gives the test
+	heading  bool        // no block, but what stands below the heading of a text
+	indent   int         // of all lines of the block, where nothing else closes it
+	below    int         // lines with text behind such a block
+	from, to int         // the lines that open and close the block
+	of, n    string      // what the run counted last before the first event in a block, or counts behind it
+	begun    int         // how often it counted behind the block, where it had not before
+	prose    prose       // around the blocks
+	until    int         // the last line that may show that the run goes on; 0: nothing waits
+	held     []fenced    // that event and all that followed
 }
 
 // fenced is an observation that waits.
@@ -68,12 +71,17 @@ func hasFence(text []byte) bool {
 	return bytes.Contains(text, []byte("```")) || bytes.Contains(text, []byte("<<")) || bytes.Contains(text, []byte("~~~")) ||
 		bytes.Contains(text, []byte("BEGIN ")) || bytes.Contains(text, []byte("<pre")) || bytes.Contains(text, []byte(">Traceback")) || bytes.Contains(text, []byte(">\n")) ||
 		bytes.Contains(text, []byte(`\begin{`)) || bytes.Contains(text, []byte("#+begin_")) || bytes.Contains(text, []byte("#+BEGIN_")) ||
-		bytes.HasSuffix(text, []byte{'>'})
+		bytes.HasSuffix(text, []byte{'>'}) || bytes.Contains(text, []byte(" on next line):"))
 }
 
 // read follows a line and reports whether it shows that the blocks before it are quoted.
 func (f *fence) read(line int, raw []byte) (quotes bool) {
-	if f.indent > 0 {
+	switch {
+	case f.test != nil:
+		return f.readResult(line, raw)
+	case f.heading:
+		return f.readOn(raw)
+	case f.indent > 0:
 		if len(bytes.TrimSpace(raw)) > 0 && indentOf(raw) < f.indent {
 			f.below++
 		}
@@ -111,6 +119,8 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 				f.end = "END " + string(m[5])
 			case len(m[6]) > 0: // nobody saves such a block around a log
 				f.end, f.here = endOfBlock.Replace(string(m[6])), true
+			case len(m[7]) > 0:
+				f.end, f.here = "(end of ", true
 			default:
 				f.part = false
 			}
@@ -183,7 +193,8 @@ func (r *Reader) mayLookBack(n int) bool {
 	return true
 }
 
-// findFence makes an event wait that stands in a block. Only the text before it and its own line are searched for one.
+// findFence makes an event wait that stands in a block, or behind what introduces it. Only the text before it and its own line are searched for
+// one.
 func (r *Reader) findFence(e *parser.Event) {
 	if r.fence.until == 0 && r.block > 0 {
 		r.fence = fence{stream: e.Header.Stream, bare: true, end: "::", from: 1, indent: r.block, until: r.line + watchLines}
@@ -198,6 +209,7 @@ func (r *Reader) findFence(e *parser.Event) {
 	end := r.base + int64(r.done+len(own))
 	if fresh := max(0, len(text)-int(end-r.unfenced)); !hasFence(text[fresh:]) {
 		r.unfenced = end
+		r.findIntroduction(e)
 		return
 	}
 	f := fence{stream: e.Header.Stream, prose: r.prose}
@@ -209,15 +221,17 @@ func (r *Reader) findFence(e *parser.Event) {
 		f.read(line, raw)
 		line++
 	}
-	if f.holds(e) {
-		f.until = r.line + watchLines
-		r.fence = f
+	if !f.holds(e) {
+		r.findIntroduction(e)
+		return
 	}
+	f.until = r.line + watchLines
+	r.fence = f
 }
 
 // holds reports whether an event stands in the block that is open, or in the last one: some events are emitted only when they are over.
 func (f *fence) holds(e *parser.Event) bool {
-	return f.from > 0 && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && (e.Header.Stream == f.stream || f.bare)
+	return (f.from > 0 || f.test != nil) && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && (e.Header.Stream == f.stream || f.bare)
 }
 
 // emit passes an observation on, or lets it wait behind an event in a block.

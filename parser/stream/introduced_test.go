@@ -1,0 +1,100 @@
+package stream
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestATestThatPassesProvokedItsFailure runs a failure within tests of several programs.
+func TestATestThatPassesProvokedItsFailure(t *testing.T) {
+	t.Parallel()
+	const (
+		session = "============ test session starts ============\ncollected 3 items\n\n"
+		live    = session + "tests/test_x.py::test_retry \n----- live log call -----\nERROR    retry:retry.py:12 the step failed\n@"
+		dots    = session + "tests/test_x.py @"
+	)
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"pytest with a live log":       {live + "PASSED                  [ 33%]\n", true},
+		"pytest -s":                    {session + "tests/test_x.py::test_retry @PASSED\n", true},
+		"pytest, expected to fail":     {live + "XFAIL\n", true},
+		"pytest without names":         {dots + "...\n\n==== 3 passed, 1 warning in 0.02s ====\n", true},
+		"unittest":                     {"test_a (t.T) ... ok\ntest_b (t.T.test_b) ... @ok\n", true},
+		"unittest, first test":         {"test_b (t.T.test_b) ... @ok\n", true},
+		"unittest with a logger":       {"test_b (t.T.test_b) ... ERROR:retry:it failed\n@ok\n", true},
+		"go test":                      {"=== RUN   TestRetry\n@--- PASS: TestRetry (0.00s)\n", true},
+		"go test, within another":      {"=== RUN   TestRetry\n=== RUN   TestRetry/once\n@    --- PASS: TestRetry/once (0.00s)\n", true},
+		"GoogleTest":                   {"[ RUN      ] Alloc.Big\n@[       OK ] Alloc.Big (1 ms)\n", true},
+		"cargo test":                   {"running 2 tests\n@test retry ... ok\n\ntest result: ok. 2 passed; 0 failed\n", true},
+		"pytest in a collector's log":  {"2026-03-01T10:00:00.1Z " + strings.ReplaceAll(live, "\n", "\n2026-03-01T10:00:00.1Z ") + "2026-03-01T10:00:00.1Z PASSED\n", true},
+		"a test of pytest that fails":  {live + "FAILED                  [ 33%]\nPASSED\n", false},
+		"a session that fails":         {dots + "..F\n\n==== 1 failed, 2 passed in 0.02s ====\n", false},
+		"a unit test that fails":       {"test_b (t.T.test_b) ... @ERROR\n\nok\n", false},
+		"a test in Go that fails":      {"=== RUN   TestRetry\n@--- FAIL: TestRetry (0.00s)\n", false},
+		"the result of another test":   {"=== RUN   TestRetry\n@--- PASS: TestOther (0.00s)\n", false},
+		"a test in Rust that fails":    {"running 2 tests\n@test retry ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed\n", false},
+		"a test whose result is lost":  {live, false},
+		"a failure behind the tests":   {session + "tests/test_x.py::test_a PASSED [100%]\n\n==== 1 passed in 0.02s ====\n@", false},
+		"a result a long way off":      {live + strings.Repeat("and on\n", watchLines) + "PASSED\n", false},
+		"a run that only says PASSED":  {"step 1 loss 3\n@PASSED\n", false},
+		"an item with a name like one": {"tests/test_x.py::test_a PASSED\n@done\n", false},
+	} {
+		at, quoted := eventLines(t, strings.ReplaceAll(c.log, "@", oomReport), true)
+		assert.Equal(t, c.quoted, len(at) == 0, name)
+		assert.Equal(t, c.quoted, quoted > 0, name)
+	}
+}
+
+// TestTextBelowAHeadingIsQuotedWhereTheRunCountsOn puts a failure right below a heading.
+func TestTextBelowAHeadingIsQuotedWhereTheRunCountsOn(t *testing.T) {
+	t.Parallel()
+	const on = "step 2 loss 2.9\nstep 3 loss 2.8\n"
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"what a model wrote":          {"step 1 loss 3\nModel output:\n@\n" + on, true},
+		"an empty line between":       {"step 1 loss 3\n=== Sample 3 ===\n\n@" + on, true},
+		"with its number":             {"step 1 loss 3\n[sample 0] Response text:\n@" + on, true},
+		"a message":                   {"step 1 loss 3\nPrediction:\nRuntimeError: CUDA error: out of memory\n" + on, true},
+		"before the first step":       {"Decoded output:\n@step 1 loss 3\n" + on, true},
+		"a run that ends there":       {"step 1 loss 3\nModel output:\n@", false},
+		"a run that is launched anew": {"step 1 loss 3\nstep 2 loss 2.9\nModel output:\n@step 1 loss 3\n", false},
+		"a process that dies":         {"step 1 loss 3\nModel output:\n@E0301 10:00:00.000000 12 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 0 (pid: 4121) of binary: /usr/bin/python\n" + on, false},
+		"what a command printed":      {"step 1 loss 3\nCommand output:\n@" + on, false},
+		"a worker's errors":           {"step 1 loss 3\nOutput of worker stderr:\n@" + on, false},
+		"other text between":          {"step 1 loss 3\nModel output:\n42\n@" + on, false},
+		"words without a sign":        {"step 1 loss 3\nwriting the output\n@" + on, false},
+	} {
+		at, quoted := eventLines(t, filler+strings.ReplaceAll(c.log, "@", oomReport), true)
+		assert.Equal(t, c.quoted, len(at) == 0, name)
+		assert.Equal(t, c.quoted, quoted > 0, name)
+	}
+}
+
+// TestAListOfMessagesIsQuoted puts a message into the help of a program, a list of commits, a page of a manual and a prompt.
+func TestAListOfMessagesIsQuoted(t *testing.T) {
+	t.Parallel()
+	const message = "RuntimeError: CUDA error: out of memory\n"
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"the help of an option":       {"usage: t.py [-h] [--retry]\n\noptions:\n  -h, --help  show this\n  --retry     again, after\n              " + message, true},
+		"an error below a usage":      {"usage: t.py [-h]\n" + message, false},
+		"an error behind a usage":     {"usage: t.py [-h]\n\nrunning with 8 workers\n    " + message, false},
+		"a commit":                    {"0a1b2c3 (HEAD -> main) Add x\n1a1b2c3 " + message, true},
+		"a label that comes again":    {"0a1b2c3d starting\n0a1b2c3d " + message, false},
+		"a page of a manual":          {".TH OOM 1\n.nf\n  oom try '" + strings.TrimSpace(message) + "'\n", true},
+		"a prompt that lm-eval shows": {"context prompt (starting on next line):\nWhy?\n@(end of prompt on previous line)\n", true},
+		"a prompt, and a failure":     {"context prompt (starting on next line):\nWhy?\n(end of prompt on previous line)\n@", false},
+	} {
+		at, quoted := eventLines(t, strings.ReplaceAll(c.log, "@", oomReport), true)
+		assert.Equal(t, c.quoted, len(at) == 0, name)
+		assert.Equal(t, c.quoted, quoted > 0, name)
+	}
+}
