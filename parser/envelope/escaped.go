@@ -58,6 +58,27 @@ func Unrepr(line []byte) []byte {
 	return bytes.TrimSuffix(bytes.TrimSuffix(out, []byte{'\n'}), []byte{'\r'})
 }
 
+// traceHead begins a traceback, and traceFrame its first frame on the next line.
+var traceHead, traceFrame = []byte("Traceback (most recent call last):"), []byte(`  File "`)
+
+// maxNewline is the longest of what programs write for a newline.
+const maxNewline = 8
+
+// unfold returns a message with line breaks in it where a traceback is on one line: rsyslog writes #012 for a newline, others \n or \x0a. What
+// stands between the first words of the traceback and its first frame shows it. In quotes the traceback is a value, and stays.
+func unfold(b []byte) []byte {
+	at := bytes.Index(b, traceHead)
+	if at < 0 || bytes.ContainsAny(b[:at], "\"'`{") {
+		return b
+	}
+	rest := b[at+len(traceHead):]
+	n := bytes.Index(rest[:min(len(rest), maxNewline+len(traceFrame))], traceFrame)
+	if n <= 0 || rest[0] == '\n' {
+		return b
+	}
+	return bytes.ReplaceAll(b, rest[:n], []byte{'\n'})
+}
+
 // escapes are what collectors make of some characters: JSON by Python and by Go, HTML by Go and by Python.
 var escapes = [...]*strings.Replacer{
 	strings.NewReplacer(`"`, `\"`, "\t", `\t`),

@@ -167,6 +167,7 @@ func TestRecordsArePeeled(t *testing.T) {
 		{`{"level":"error","msg":"E: gone (3)","stderr":"a warning"}`, "E: gone (3)\na warning", `level=E`},
 		{`{"level":"info","msg":"child output","line":"  File \"x\""}`, `  File "x"`, `level=I`},
 		{`{"level":"info","msg":"gone","line":"train.py:42"}`, `gone`, `level=I`},
+		{`{"timestamp":"2025-06-01T10:00:00Z","body":"gone","attributes":{"exception.type":"E","exception.message":"why","exception.stacktrace":"Traceback\n  x","k":"v"}}`, "gone\nwhy\nTraceback\n  x", `iso=2025-06-01T10:00:00`},
 		{`{"event":"gone","level":"error","exception":[{"exc_type":"E","exc_value":"why","frames":[]}]}`, "gone\nE: why", `level=E`},
 		{`time=2025-06-01T10:00:00Z level=INFO msg=output line="  File \"x\""`, `  File "x"`, `iso=2025-06-01T10:00:00; level=I`},
 		{`time="2025-06-01T10:00:00Z" level=error msg="[rank3]: gone"`, `gone`, `iso=2025-06-01T10:00:00; level=E; rank=3; stream=r3`},

@@ -87,7 +87,7 @@ func (p *peeler) peel(line []byte) []byte {
 	if p.h.Partial {
 		return b // its own prefixes are read when it is whole
 	}
-	b = p.repeated(b)
+	b = unfold(p.repeated(b))
 	p.peekRank(b)
 	return b
 }

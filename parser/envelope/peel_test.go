@@ -1,6 +1,7 @@
 package envelope_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -32,6 +33,24 @@ func TestProseStays(t *testing.T) {
 			assert.Equal(t, line, string(body))
 			assert.Equal(t, envelope.NewHeader(), h)
 		})
+	}
+}
+
+func TestATracebackOnOneLineHasItsLinesBack(t *testing.T) {
+	t.Parallel()
+	const lines = "Traceback (most recent call last):\n  File \"t.py\", line 1, in f\n    g()\nE: why"
+	for _, newline := range []string{"#012", `\n`, `\x0a`, " ↵ ", "|"} {
+		body, _ := envelope.Peel([]byte(strings.ReplaceAll("it failed: "+lines, "\n", newline)))
+		assert.Equal(t, "it failed: "+strings.TrimRight(lines, " "), string(body), newline)
+	}
+	for name, line := range map[string]string{
+		"a value":          `{'text': 'Traceback (most recent call last):\n  File "t.py", line 1'}`,
+		"a quotation":      `the message "Traceback (most recent call last):#012  File "t.py", line 1`,
+		"no newline":       `Traceback (most recent call last):  File "t.py", line 1`,
+		"words in between": `Traceback (most recent call last): as above  File "t.py", line 1`,
+	} {
+		body, _ := envelope.Peel([]byte(line))
+		assert.Equal(t, line, string(body), name)
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -103,7 +104,15 @@ func recordFields(b []byte) map[string]json.RawMessage {
 		return nil
 	}
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(b, &fields) != nil || messageOf(fields) == nil && plainText(fields) != nil {
+	if json.Unmarshal(b, &fields) != nil {
+		return fields
+	}
+	if messageOf(fields) == nil && plainText(fields) != nil {
+		for k, v := range innerFields(fields["attributes"]) {
+			if strings.HasPrefix(k, otelException) {
+				fields[k] = v
+			}
+		}
 		return fields
 	}
 	for _, key := range wrappers {
@@ -228,6 +237,9 @@ func withOutput(message []byte, fields map[string]json.RawMessage) []byte {
 // introduction is a message of a few words that ends with what comes: "child output". A failure does not end so.
 var introduction = lazyre.New(`^(?:\w{1,20} ){0,3}(?i:output|stdout|stderr|subprocess)$`)
 
+// otelException begins the attributes in which OpenTelemetry keeps an exception (semantic conventions, exceptions in logs).
+const otelException = "exception."
+
 // plainText is the text of a record that says nothing but what a line was, when, and where; nil when there is more in it.
 func plainText(fields map[string]json.RawMessage) (text json.RawMessage) {
 	from := false
@@ -240,7 +252,7 @@ func plainText(fields map[string]json.RawMessage) (text json.RawMessage) {
 			text = value
 		case origins[key]:
 			from = true
-		case !besides[key] && !slices.Contains(timeKeys[:], key):
+		case !besides[key] && !strings.HasPrefix(key, otelException) && !slices.Contains(timeKeys[:], key):
 			return nil
 		}
 	}

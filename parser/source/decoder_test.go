@@ -17,6 +17,9 @@ func TestDecodersReturnLines(t *testing.T) {
 	for name, tc := range map[string]struct{ kept, lines string }{
 		"one JSON string":      {`"a\n  b \"c\"\n\td\n\u0065\n"`, "\na\n  b \"c\"\n\td\ne\n\n"},
 		"Python's bytes":       {`stderr: b'a\n"b" it\'s\n\xe2\x82\xac\nc\n'`, "stderr: b\na\n\"b\" it's\n€\nc\n\n"},
+		"newlines by number":   {`"a\u000ab\u000ac\u000ad\u000a"`, "\na\nb\nc\nd\n\n"},
+		"a job of Ray":         {`[JobDetails(status=<X.Y: 'Y'>, message='a\nb\nc\nd\ne', pid=None)]`, "[JobDetails(status=<X.Y: \nY\n>, message=\na\nb\nc\nd\ne\n, pid=None)]"},
+		"SageMaker's answer":   {"{\n  \"Status\": \"Failed\",\n  \"FailureReason\": \"a\\nb\\nc\\nd\\ne\"\n}\n", filler + filler + "a\nb\nc\nd\ne\n"},
 		"one record in a list": {`[{"message":"a\nb\nc\nd\n","type":"out"}]`, "[{\nmessage\n:\na\nb\nc\nd\n\n,\ntype\n:\nout\n}]"},
 		"a list of strings":    {`["INFO start", "  a \"b\"", "c"]`, "INFO start\n  a \"b\"\nc\n"},
 		"a list":               {"[\n {\n  \"message\": \"a [1, {\",\n  \"timestamp\": 1\n },\n {\"message\":\"b\"}\n]\n", "[\n{\"message\":\"a [1, {\",\"timestamp\":1}\n{\"message\":\"b\"}\n]"},
@@ -35,6 +38,10 @@ func TestDecodersReturnLines(t *testing.T) {
 		"a notebook": {
 			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"text\": [\n    \"a \\\"b\\\"\\n\",\n    \"c\"\n   ],\n   \"traceback\": [\n    \"d\\ne\"\n   ]}]}\n",
 			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"text\": [\na \"b\"\nc\n   ],\n   \"traceback\": [\n    \"d\\ne\"\n   ]}]}\n",
+		},
+		"a notebook with a text": {
+			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"source\": [\n    \"x\"\n   ],\n   \"text\": \"a\\nb\\nc\\nd\\ne\\nf\\ng\\nh\\ni\\n\"\n  }]}\n",
+			strings.Repeat(filler, 7) + "a\nb\nc\nd\ne\nf\ng\nh\ni\n",
 		},
 		"a notebook in one line": {
 			"{\"cells\": [{\"cell_type\": \"code\", \"outputs\": [{\"name\": \"stderr\", \"text\": [\"a \\\"b\\\"\\n\", \"c\"]}, {\"traceback\": [\"d\\ne\"]}], \"source\": [\"text\", \"print(1)\"]}]}\n",

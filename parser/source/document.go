@@ -15,16 +15,16 @@ import (
 // The keys under which notebooks and other JSON documents keep the output of a program.
 var (
 	notebookKeys = []string{"text", "traceback"}
-	outputKeys   = []string{"log", "logs", "stdout", "stderr", "output", "message"} // the last one is Kubernetes', of a container that ended
-	lineKeys     = []string{"stdout_lines", "stderr_lines", "msg"}                  // Ansible's, which says the same under outputKeys, too
-	streamKeys   = []string{"values"}                                               // Loki's, of pairs of a time and a line
-	insightsKeys = []string{"value"}                                                // CloudWatch's, of the field that the value before names
-	tableKeys    = []string{"rows"}                                                 // Log Analytics', of a time and what was logged
-	noteKeys     = []string{"data"}                                                 // Zeppelin's
+	outputKeys   = []string{"log", "logs", "stdout", "stderr", "output", "message", "FailureReason"} // the last two are of a container that ended: of Kubernetes, of SageMaker
+	lineKeys     = []string{"stdout_lines", "stderr_lines", "msg"}                                   // Ansible's, which says the same under outputKeys, too
+	streamKeys   = []string{"values"}                                                                // Loki's, of pairs of a time and a line
+	insightsKeys = []string{"value"}                                                                 // CloudWatch's, of the field that the value before names
+	tableKeys    = []string{"rows"}                                                                  // Log Analytics', of a time and what was logged
+	noteKeys     = []string{"data"}                                                                  // Zeppelin's
 )
 
 // output finds a program's output in a document.
-var output = lazyre.New(`(?m)^\s{1,40}"(?:logs?|stdout|stderr|output|message)": ?"`)
+var output = lazyre.New(`(?m)^\s{1,40}"(?:logs?|stdout|stderr|output|message|FailureReason)": ?"`)
 
 // outputList finds a list of the lines of a program's output.
 var outputList = lazyre.New(`^\{[^\[\]]{0,400}"(?:logs|stdout|stderr|output)":\s{0,40}\[\s{0,40}"`)
@@ -90,7 +90,7 @@ func documentDecoder(head []byte) Decoder {
 	case outputList().Match(head) && !sampleKey().Match(head):
 		return &documentReader{keys: outputKeys}
 	case has(`"cells":`) && (has(`"cell_type":`) || has(`"nbformat":`)):
-		if has("[\n") {
+		if has("[\n") && !has(`"text": "`) {
 			return &rowReader{decode: new(notebook).row}
 		}
 		return &documentReader{keys: notebookKeys}

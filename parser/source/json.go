@@ -19,7 +19,7 @@ func isEscaped(head []byte) bool {
 		return false
 	}
 	line, rest, _ := bytes.Cut(head, []byte{'\n'})
-	return len(rest) == 0 && bytes.Count(line, []byte(`\n`)) >= minEscaped
+	return len(rest) == 0 && bytes.Count(line, []byte(`\n`))+bytes.Count(line, []byte(`\u000a`)) >= minEscaped
 }
 
 // isLogRecord reports whether text begins a record with a program's output, not with a conversation or a sample.
@@ -28,8 +28,9 @@ func isLogRecord(text []byte) bool {
 	return (text[0] == '{' || one) && outputKey().Match(text) && !sampleKey().Match(text)
 }
 
-// bytesOf begins a child's output as Python prints bytes or a string, perhaps with the name of the stream.
-var bytesOf = lazyre.New(`^(?:(?:stdout|stderr|output)(?:: ?|=))?b?['"]`)
+// bytesOf begins a child's output as Python prints bytes or a string, perhaps with the name of the stream, and what `ray job list` prints of a
+// job (ray/dashboard/modules/job/cli.py).
+var bytesOf = lazyre.New(`^(?:\[?JobDetails\((?s:.{0,900}?)\bmessage=|(?:stdout|stderr|output)(?:: ?|=))?b?['"]`)
 
 var (
 	outputKey = lazyre.New(`"(?:logs?|stdout|stderr|message)": ?"|"(?:title|ts)": ?"(?s:.*)"(?:body|text)": ?"`) // also of an issue, a chat
