@@ -10,13 +10,17 @@ import (
 //
 // A shell names the signal and never its sender. The words follow the shell's locale.
 func shellPatterns() []pattern.Pattern {
-	const bash = "bash 3-5 jobs.c; slurmd runs the batch script as .../slurm_script"
+	const (
+		bash   = "bash 3-5 jobs.c; slurmd runs the batch script as .../slurm_script"
+		killed = `(?:Killed|已杀死|Getötet|強制終了|Processus arrêté|Terminado \(killed\)|Ucciso|Убито)` // bash's po/*.po
+		line   = `(?:line|Zeile|ligne|línea|linha|riga|строка)`
+	)
 	return []pattern.Pattern{
 		{
 			Name:     "shell.killed",
-			Literals: []string{"Killed", " 已杀死", " Getötet", " 強制終了"},
-			Expr: `: +(?=\d+:? (?:Killed|已杀死|Getötet|強制終了))(?<=(?:: line \d+|^[^\s:]{1,200}\[\d+\]|^[^\s:]{1,200}: \d+): +)` + // in this order: few texts get as far
-				`(?<pid>\d+):? (?:Killed|已杀死|Getötet|強制終了)(?: +(?<cmd>\S.{0,300}))?`,
+			Literals: []string{"Killed", " 已杀死", " Getötet", " 強制終了", " Processus arrêté", "Terminado (killed)", " Ucciso", " Убито"},
+			Expr: `(?:: *|：)(?=\d+:? ` + killed + `)(?<=(?:: ` + line + ` \d+ ?|[:：] ?第 ?\d+ ?行|^[^\s:]{1,200}\[\d+\]|^[^\s:]{1,200}: \d+)(?:: *|：))` + // in this order: few texts get as far
+				`(?<pid>\d+):? ` + killed + `(?: +(?<cmd>\S.{0,300}))?`,
 			Kind: parser.OOMKill, Role: parser.Suspicion, Set: map[string]string{"signal": "SIGKILL"}, Source: bash + "; ksh",
 			Match: []pattern.Sample{
 				{
@@ -25,6 +29,9 @@ func shellPatterns() []pattern.Pattern {
 				},
 				{Line: `bash: line 1: 4242 Killed                  python train.py`, Want: parser.Fields{"pid": "4242", "cmd": "python train.py"}},
 				{Line: `run.sh: line 28: 20011 Killed`, Want: parser.Fields{"pid": "20011"}},
+				{Line: `run.sh: Zeile 28: 20011 Getötet                  python train.py`, Want: parser.Fields{"pid": "20011", "cmd": "python train.py"}},
+				{Line: `run.sh: ligne 28 : 20011 Processus arrêté        python train.py`, Want: parser.Fields{"pid": "20011", "cmd": "python train.py"}},
+				{Line: `run.sh: 第 28 行：20011 已杀死               python train.py`, Want: parser.Fields{"pid": "20011", "cmd": "python train.py"}},
 			},
 			NoMatch: []string{
 				`/var/spool/slurmd/job00010/slurm_script: line 5: 23433 Aborted                 ./a.out`,
