@@ -129,6 +129,9 @@ func (c *conclusion) shortfall(in *Incident) *int64 {
 // hostFull finds the reading that makes a bare SIGKILL a kill for memory: the host's memory was used up at the last
 // reading, or the control group's counter of such kills is not zero.
 func (c *conclusion) hostFull() (Evidence, bool) {
+	if c.suspect && c.evidence[0].Kind == parser.SHMExhausted {
+		return c.defaultSHM()
+	}
 	if !c.suspect || c.evidence[0].Kind.Resource() != "host" {
 		return Evidence{}, false
 	}
@@ -152,6 +155,18 @@ func (c *conclusion) hostFull() (Evidence, bool) {
 			}
 			if why := momentsOverflow(&g, f.Trends[name], used); err == nil && why != "" {
 				return Evidence{At: g.At, Text: clean(g.Text, 300), Why: why}, true
+			}
+		}
+	}
+	return Evidence{}, false
+}
+
+// defaultSHM finds what makes a bare SIGBUS a full /dev/shm: the command that started the container gave it no size.
+func (c *conclusion) defaultSHM() (Evidence, bool) {
+	for _, f := range c.job.files {
+		for _, key := range slices.Sorted(maps.Keys(f.Gauges)) {
+			if g := f.Gauges[key]; g.Name == "docker.default_shm" {
+				return Evidence{At: g.At, Text: clean(g.Text, 300), Why: "without --shm-size, /dev/shm has 64 MB in a container"}, true
 			}
 		}
 	}
@@ -248,7 +263,7 @@ func (c *conclusion) pinned() bool {
 }
 
 // toHost is a copy of a module to host memory that the program does not wait for: its target is pinned.
-var toHost = lazyre.New(`\.to\((?:device=)?(?:self\.)?(?:offload_device|"cpu"|'cpu'|torch\.device\(["']cpu["']\)),\s?non_blocking=(?:True|\w[\w.]{0,60}non_blocking)`)
+var toHost = lazyre.New(`\.to\((?:device=)?(?:self\.)?(?:offload_device|"cpu"|'cpu'|torch\.device\(["']cpu["']\)),\s?non_blocking\s?=\s?(?:True|\w[\w.]{0,60}non_blocking)`)
 
 // adoptTrace finds a traceback for a root without one, from another report of the same failure or from a later error of the
 // same process. It returns nil if there is none.

@@ -150,7 +150,7 @@ func (r *Run) engineFromConfig() {
 			r.Backend = val
 		case key == "trainer.strategy" && (val == "megatron" || val == "fsdp" || val == "fsdp2"): // SkyRL's
 			r.Backend = val
-		case key == "distributed_type", strings.TrimLeft(key, "-") == "config_file", key == "strategy", key == "trainer.strategy", strings.TrimLeft(key, "-") == "enable_fsdp" && val == "true":
+		case key == "distributed_type", strings.TrimLeft(key, "-") == "config_file", key == "strategy", key == "trainer.strategy", key == "distributed.strategy", strings.TrimLeft(key, "-") == "enable_fsdp" && val == "true":
 			set(&r.Backend, shards(key+"="+path.Base(val)))
 		case strings.HasSuffix(key, "fsdp_version") && (r.Backend == "" || r.Backend == "fsdp"): // accelerate's and axolotl's
 			r.Backend = "fsdp"

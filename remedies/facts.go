@@ -244,6 +244,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"pins_offload": {"pinned memory for offloaded states was refused", "no pinned memory was refused", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.resource == "host" && ctx.is("backend:deepspeed") && ctx.stackContains(6, "pin_memory")), "pinned memory for offloaded states was refused"}
 		}},
+		"syncs_reference": {"the reference model was being synced", "no reference model was being synced", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.stackContains(20, "sync_target_model ")), "the reference model was being synced"}
+		}},
 		"recompute_switch": {"the model has a switch for recomputation", "no such switch is known", hasSwitch},
 		"library_model":    {"a script uses a library's model", "no script with a library's model", libraryModel},
 		"vae":              {"it failed in the VAE", "not in the VAE", vae},

@@ -125,7 +125,7 @@ func unsharded(ctx *Context, _ string) verdict {
 	if p := programOf(ctx.run); slices.Contains(alwaysShard, p.ID) {
 		return verdict{no, p.Name + " splits the model over all GPUs"}
 	}
-	for _, key := range []string{"tensor_parallel_degree", "pipeline_parallel_degree"} { // TorchTitan's
+	for _, key := range []string{"tensor_parallel_degree", "pipeline_parallel_degree", "pp_size", "pipeline_model_parallel_size"} { // the first two are TorchTitan's
 		if n, ok := ctx.settings.integer(key); ok && n > 1 {
 			return verdict{no, fmt.Sprintf("%s is %d: the model is split over the GPUs", key, n)}
 		}

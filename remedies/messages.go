@@ -48,7 +48,7 @@ var (
 		why:      "the engine found less free memory at its start than its share asks for", not: "no such message",
 	}
 	nothingForCache  = sign{patterns: []string{"vllm.no_cache_blocks", "vllm.kv_negative", "sglang.not_enough_memory", "sglang.weights_leave_nothing"}, why: "there is no room for a KV cache of any type", not: "something is left for a cache"}
-	cacheRanFull     = sign{patterns: []string{"sglang.batch_out_of_memory", "sglang.retract_all", "sglang.request_slots"}}
+	cacheRanFull     = sign{patterns: []string{"sglang.batch_out_of_memory", "sglang.retract_all", "sglang.request_slots", "vllm.no_swap_space"}}
 	inSleepAllocator = sign{
 		patterns: []string{"vllm.cumem", "vllm.cumem_cascade", "tms.fatal", "tms.resume", "tms.refused", "tms.cpu_backup"},
 		why:      "the failing allocation went through a sleep-mode allocator",

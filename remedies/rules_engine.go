@@ -43,6 +43,9 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	if !known {
 		return f / 3, ", a third, as a first guess: the log does not show what the weights leave"
 	}
+	if ofWhatIsFree(q.p.Key) && q.phase == "init" && q.passesThrough("/accelerate/big_modeling.py", "/transformers/modeling_utils.py") {
+		return f / 3, ", a third, as a first guess: the log does not show how much of the vision tower was still to come"
+	}
 	why := "that was missing"
 	if n := samplerCopies(q.Context); n > 0 {
 		short, why = short+n**q.root.Requested, fmt.Sprintf("that was missing, with %d more copies that the sampler makes,", n)

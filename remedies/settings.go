@@ -180,7 +180,7 @@ func (s *settings) ending(name string) (setting, bool) {
 	var best setting
 	for _, last := range s.lasts {
 		rest, ok := strings.CutSuffix(last, name)
-		if !ok || rest != "" && !strings.HasSuffix(rest, "_") {
+		if !ok || rest != "" && !strings.HasSuffix(rest, "_") || containsAny(rest, wholeStep) {
 			continue
 		}
 		for _, e := range s.named(last) {
@@ -195,6 +195,9 @@ func (s *settings) ending(name string) (setting, bool) {
 	}
 	return best, best.rank > 0
 }
+
+// wholeStep are words for the batch of a step, which accumulation makes up of smaller ones: it takes no memory by itself.
+var wholeStep = []string{"desired_", "effective_"}
 
 // ofEvaluation reports whether a word of a key says that training does not use the setting.
 func ofEvaluation(key string) bool {

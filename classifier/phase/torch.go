@@ -68,6 +68,7 @@ func torchRules() []rule {
 			says("a module is put on the device"),
 		r("torch/nn/modules/module.py", "load_state_dict", Checkpoint, weak),
 		r("torch/nn/modules/", "__init__ reset_parameters", Init, strong).with(alone).says("a module is built"),
+		r("torch/nn/parameter.py", "__deepcopy__", Init, strong).with(alone).says("a module is copied"),
 		r("torch/nn/init.py", "", Init, strong).with(alone).says("weights are initialized"),
 		r("torch/distributed/distributed_c10d.py", "init_process_group new_group _new_process_group_helper", Init, strong).
 			with(alone),

@@ -46,6 +46,7 @@ var words = []meaning{
 	{lazyre.New(`(?i)\b(?:in|during|on|at) (?:the )?backward\b|\bbackward (?:pass )?(?:failed|ran out)|\bbackward pass\b`), Backward, []string{"backward"}},
 	{lazyre.New(`(?i)\bforward (?:pass )?(?:failed|ran out)|\b(?:during|training) forward\b|\bforward pass\b`), Forward, []string{"forward"}},
 	{lazyre.New(`(?i)\b(?:in|during|on|at) (?:the )?optimi[sz]er(?: step|\.step)|\boptimi[sz]er step failed`), Optimizer, []string{"optimi"}},
+	{lazyre.New(`\bOP_REQUIRES failed at (?:batch_)?(?:conv|matmul|mat_mul|cwise|softmax|bias|fused|pooling|maxpooling|concat|transpose|reduction|einsum|pad|gather|split|relu|lrn)\w{0,40}\.cc`), Forward, []string{"op_requires"}}, // TensorFlow's kernels
 	{lazyre.New(`\bjvp\(`), Forward, []string{"jvp("}},
 }
 

@@ -102,6 +102,17 @@ func kubernetesPatterns() []pattern.Pattern {
 			Match:  lines(`            "OOMKilled": true,`, `"OOMKilled":true`),
 		},
 		{
+			Name:     "docker.default_shm",
+			Literals: []string{"docker run ", "podman run "},
+			Expr:     `(?:^|[$#+>&;] ?|\bsudo )(?:docker|podman) run (?!.{0,4000}(?:--shm-size|--ipc[= ]|-v /dev/shm|/dev/shm:|\\$))\S`,
+			Program:  pattern.Program{Name: "docker"},
+			Gauge:    true, Set: map[string]string{"shm": "67108864"}, Source: "a whole command, as a shell shows it: without --shm-size, /dev/shm has 64 MB (docs.docker.com, docker container run)",
+			Match: lines("$ docker run --gpus all -it --rm -v /data:/data llava:cu117 bash scripts/train.sh", "+ sudo docker run --rm trainer"),
+			NoMatch: []string{
+				"$ docker run --gpus all --shm-size 16g trainer", "$ docker run --ipc=host trainer", "$ docker run --gpus all \\", "use docker run with --gpus all",
+			},
+		},
+		{
 			Name:     "docker.asked",
 			Program:  pattern.Program{Name: "docker"},
 			Literals: []string{"{{.State.OOMKilled}}"},

@@ -34,6 +34,14 @@ func vllmSizing() []pattern.Pattern {
 			NoMatch: []string{"Possibly too large swap space. 64.00 GiB out of the 125.50 GiB total CPU memory is allocated for the swap space."},
 		},
 		{
+			Name:     "vllm.no_swap_space",
+			Literals: []string{"Aborted due to the lack of CPU swap space"},
+			Expr:     `Aborted due to the lack of CPU swap space`,
+			Kind:     parser.KVCache, Role: parser.Evidence, Phase: "rollout",
+			Source: "vLLM V0, core/scheduler.py, _swap_out: the cache on the card is full, and so is the one on the host to which groups of several sequences go",
+			Match:  lines("RuntimeError: Aborted due to the lack of CPU swap space. Please increase the swap space to avoid this error."),
+		},
+		{
 			Name:     "vllm.no_cache_blocks",
 			Literals: []string{"No available memory for the cache blocks"},
 			Expr:     "No available memory for the cache blocks\\.?(?:\\s*$| Try (?!increasing `VLLM_))", // quoted in vLLM's own help

@@ -34,7 +34,7 @@ var knownSettings = set(`
 	nproc_per_node bucket_size bucket_megabytes buffer_size replay_size replay_capacity hidden_size num_layers n_layers vocab_size d_model n_ctx n_batch
 	n_ubatch n_gpu_layers kv_size samples_per_gpu workers_per_gpu attn_implementation attention_backend flash_attn use_cache
 	torch_compile compile per_batch per_chunk batch_gpu crop_size tile_size roi_size chunk_size max_sentences
-	max_duration batch_bins batch_duration accum_iter diffusion_samples n_envs decode_chunk_size decoding_t n_samples_a_time`)
+	max_duration batch_bins batch_duration batch_size_token batch_size_token_s accum_iter diffusion_samples n_envs decode_chunk_size decoding_t n_samples_a_time`)
 
 func set(list string) map[string]bool {
 	m := make(map[string]bool)

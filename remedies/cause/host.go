@@ -35,11 +35,15 @@ var host = []hypothesis{
 			{sign, both(frames(12, "the stack ends where a state dict is gathered", "full_state_dict", "_gather_full_param", "save_checkpoint", "save_pretrained", "gather_16bit", "consolidated"), func(in *Input) bool { return in.Phase != "weight_update" && in.Phase != "init" })},
 			{sign + 2*hint, both(gathersOnOne, func(in *Input) bool { return in.host() && in.Phase == "unknown" })},
 			{2 * proof, both(wholeStateInOne, func(in *Input) bool { return gathersOnOne(in) != "" })},
+			{proof, wholeInEach},
 		},
 		excludes: []clue{both(readsCheckpoint, (*Input).gpu), ReadsIntoHost, mergesAdapters},
 		figure: func(in *Input) (string, *int64) {
 			if why := wholeStateInOne(in); why != "" {
 				return why + ": saving gathers the whole state there", nil
+			}
+			if why := wholeInEach(in); why != "" {
+				return why + ": each gathers it to save it", nil
 			}
 			if why := BroadcastsState(in); why != "" {
 				return why, in.Requested
@@ -288,6 +292,26 @@ func wholeStateInOne(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("one process holds %s, and the model takes %s in float32", classifier.GiB(in.Holders[0].Bytes), classifier.GiB(4*p))
+}
+
+// wholeInEach reports that after some steps each of several processes holds about what the whole model takes in 16 bits. Nothing but a
+// checkpoint needs that where no state is kept in host memory.
+func wholeInEach(in *Input) string {
+	const libraries = 6 << 30
+	p := in.Parameters.Value
+	if !in.host() || in.Phase != "training" || in.GPUs < 2 || p < 4<<30 || p > 1<<40 || in.offloads() || trainerSleeps(in) != "" || len(in.Holders) < 2 {
+		return ""
+	}
+	first, n := in.Holders[0], 0
+	for _, h := range in.Holders {
+		if h.Name == first.Name && h.Bytes >= 19*p/10 && h.Bytes <= 2*p+libraries {
+			n++
+		}
+	}
+	if n < 2 || first.Bytes > 2*p+libraries {
+		return ""
+	}
+	return fmt.Sprintf("%d processes hold about %s each, and the model takes %s in 16 bits", n, classifier.GiB(first.Bytes), classifier.GiB(2*p))
 }
 
 // builds says that compilers filled the memory.

@@ -63,7 +63,7 @@ var swapSpace = both(when("the engine's swap space did not fit into host memory"
 }), (*Input).host)
 
 // swapsBlocks says that layers on their way off the card found no pinned host memory.
-var swapsBlocks = both(frames(12, "layers move to pinned host memory, and the host has no more of it", "offload_device, non_blocking=", "\"cpu\", non_blocking="), (*Input).host)
+var swapsBlocks = both(frames(12, "layers move to pinned host memory, and the host has no more of it", "offload_device, non_blocking=", "\"cpu\", non_blocking=", "\"cpu\", non_blocking ="), (*Input).host)
 
 // rankCaches says that each rank keeps a cache of a set size in host memory, and that they fill it: the largest process is nearly that
 // large or, if no process is known, the caches together exceed the memory that was there. LMCache pins the whole size in each worker

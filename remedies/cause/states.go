@@ -79,6 +79,9 @@ func Beyond(in *Input) int64 {
 	least, _ := in.statesOnCard()
 	if p := in.Parameters.Value; p > 0 && p < 1<<40 && !in.Quantized && in.passes(12, "partition_parameters.py __enter__") {
 		least = max(least, 2*p)
+		if in.passes(20, "sync_target_model") { // of the policy and its reference
+			least = max(least, 4*p)
+		}
 	}
 	if least > 0 && modelsBeside(in) != "" {
 		least += *in.Others
@@ -102,6 +105,9 @@ func statesFigure(in *Input) (string, *int64) {
 	}
 	if in.OwnCache {
 		return "the key-value cache, with room for the most and the longest sequences, does not fit next to the weights", nil
+	}
+	if why := secondCopy(in); why != "" {
+		return why + "; by then, " + gib(in.Allocated) + " was allocated", in.Allocated
 	}
 	if why := cmp.Or(modelsBeside(in), instancesBeside(in)); why != "" {
 		return why, in.Others
@@ -136,6 +142,9 @@ func statesFigure(in *Input) (string, *int64) {
 	least, how := in.statesOnCard()
 	return sized("weights, gradients and optimizer states: %s", least, how)
 }
+
+// secondCopy reports that a script copied its model, as for a reference or an average, and the copy found no room beside it.
+var secondCopy = both(frames(3, "a second copy of the model was being made on the GPU", "parameter.py __deepcopy__"), (*Input).gpu)
 
 // trainAll lists programs that train all parameters unless a setting mentions adapters.
 var trainAll = []string{"openrlhf", "torchtitan", "verl"}

@@ -89,6 +89,7 @@ var training = []hypothesis{
 			{sign + 2*hint, statesMost},
 			{2 * proof, both(modelsBeside, (*Input).gpu)},
 			{2 * proof, both(instancesBeside, (*Input).gpu)},
+			{2 * proof, secondCopy},
 			{4 * proof, wholeBeside},
 			{2 * proof, EngineWeightsFill},
 			{3 * proof, DispatchedFills},

@@ -9,14 +9,21 @@ import (
 )
 
 // parameters adds the parts of a plain decoder up: embedding, head, and per layer attention, feed-forward and norms.
-// Biases of the query, key and value projections, and extra norms, differ between families: they are the tolerance.
+// Which projections have a bias, and how many norms there are, differ between families: that is the tolerance.
 func parameters(m *Model) int64 {
 	dim := m.HeadDim
 	if dim == 0 {
 		dim = m.Hidden / m.Heads
 	}
-	layer := 2*m.Hidden*m.Heads*dim + 2*m.Hidden*m.KVHeads*dim + 3*m.Hidden*m.Intermediate + 2*m.Hidden
-	n := m.Vocab*m.Hidden + m.Layers*layer + m.Hidden
+	matrices := int64(3)
+	if m.Ungated {
+		matrices = 2
+	}
+	layer := 2*m.Hidden*m.Heads*dim + 2*m.Hidden*m.KVHeads*dim + matrices*m.Hidden*m.Intermediate + 2*m.Hidden
+	if m.Biases {
+		layer += (m.Heads+2*m.KVHeads)*dim + m.Hidden + m.Intermediate + m.Hidden + 2*m.Hidden
+	}
+	n := m.Vocab*m.Hidden + m.Positions*m.Hidden + m.Layers*layer + m.Hidden
 	if !m.Tied {
 		n += m.Vocab * m.Hidden
 	}
@@ -68,7 +75,15 @@ func TestModelsAreToldByWholeNames(t *testing.T) {
 		"Qwen/Qwen3-4B-A1B":                                   "", // experts of its own
 		"my-model-7b":                                         "",
 		"Qwen2.5-70B":                                         "",
-		"Qwen1.5-1.8B":                                        "",
+		"Qwen/Qwen1.5-1.8B-Chat":                              "Qwen1.5-1.8B",
+		"Qwen1.5-2.8B":                                        "",
+		"gpt2":                                                "gpt2",
+		"openai-community/gpt2-xl":                            "gpt2-xl",
+		"microsoft/DialoGPT-medium":                           "gpt2-medium",
+		"bigscience/bloomz-7b1-mt":                            "bloom-7b1",
+		"HuggingFaceH4/zephyr-7b-beta":                        "Mistral-7B",
+		"teknium/OpenHermes-2.5-Mistral-7B":                   "Mistral-7B",
+		"bigcode/starcoderbase-1b":                            "",
 		"deepseek-ai/DeepSeek-R1-0528-Qwen3-8B":               "Qwen3-8B",
 		"lmsys/vicuna-13b-v1.5":                               "llama-13b",
 		"meta-llama/Meta-Llama-7b":                            "llama-7b",
