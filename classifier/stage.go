@@ -42,6 +42,9 @@ func (c *conclusion) byReport() (phase.Verdict, bool) {
 	return phase.Verdict{}, false
 }
 
+// namesTensor reports whether TensorFlow's kernel says below the allocator's report which tensor it was for: one has a shape, the other a size.
+func namesTensor(e, x *event) bool { return e.Pattern == "xla.bfc" && x.Pattern == "tf.tensor" }
+
 // byWords reads the rest of the failure's message, in its first report or another one nearby.
 func (c *conclusion) byWords() (phase.Verdict, bool) {
 	e := c.root
@@ -49,7 +52,7 @@ func (c *conclusion) byWords() (phase.Verdict, bool) {
 		return phase.Verdict{}, false
 	}
 	for _, x := range append([]*event{e}, c.evidence...) {
-		if x == e || sameWriter(x, e) && x.At.Behind(e.At) <= nearLines && (echo(e, x) || quotes(x, e)) {
+		if x == e || sameWriter(x, e) && x.At.Behind(e.At) <= nearLines && (echo(e, x) || quotes(x, e) || namesTensor(e, x)) {
 			if v, ok := phase.FromWords(x.Text); ok {
 				return v, true
 			}

@@ -143,7 +143,7 @@ func TestAScriptsFlagsAreWrittenAsItsCommandLineWritesThem(t *testing.T) {
 	for _, key := range []string{"--batch_size", "--batch-size", "-b"} {
 		r := run("torch", key, "8")
 		r.Config[key] = classifier.Value{Value: "8", Form: "command"}
-		assert.Equal(t, key+"=4", firstChange(For(r, with(gpuOOM("forward"), func(r *classifier.Root) {
+		assert.Equal(t, key+"=2", firstChange(For(r, with(gpuOOM("forward"), func(r *classifier.Root) {
 			r.Total, r.Free, r.Requested = gibs(24), gibs(0.25), gibs(0.5)
 		}))), key)
 	}

@@ -28,6 +28,9 @@ func (q *paramQuery) halvings() (k int, how string) {
 	if r.Requested == nil || r.Free == nil || *r.Free <= 0 || *r.Requested <= *r.Free {
 		return 1, ""
 	}
+	if q.layersToCome() {
+		return 2, "it failed in a layer of the forward pass, and the log does not show how many were still to come, so halve twice"
+	}
 	if q.amongActivations() {
 		return 1, "what other layers keep shrinks with it, so halve once"
 	}
@@ -47,6 +50,17 @@ func (q *paramQuery) halvings() (k int, how string) {
 		k, why = k+1, "and the loss copies some of it: "
 	}
 	return k, fmt.Sprintf("%s requested / %s free = %.2f, ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio) + why + times(k)
+}
+
+// layersToCome reports whether training failed in one of the layers before the head. What the rest of them keep, and what the backward pass
+// takes, would have come on top.
+func (q *paramQuery) layersToCome() bool {
+	const part, many = 8, 8 // of the card: a larger request decides by itself; samples
+	r := q.root
+	place, _ := failedPlace(q.Context)
+	logits := place == memory.Logits || len(q.request) > 0 && q.request[0].What == "logits"
+	n, ok := q.int()
+	return ok && n >= many && q.phase == "forward" && trains(q.Context) && !logits && !q.is("evaluating") && !q.is("infers") && !q.is("recomputes") && r.Total != nil && *r.Requested < *r.Total/part
 }
 
 // simplyFull reports whether the request is a small part of the card, so that what failed is one allocation of many.

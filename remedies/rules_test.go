@@ -130,11 +130,11 @@ func TestNextValues(t *testing.T) {
 		},
 		{
 			"a micro-batch divides the mini-batch of a rank", run("verl", micro, "12", actor+"ppo_mini_batch_size", "96", "trainer.n_gpus_per_node", "4", "trainer.nnodes", "1"),
-			tight(gpuOOM("forward"), 1.4, 1), "verl.actor.micro-batch-size", micro, "6",
+			tight(gpuOOM("forward"), 1.4, 1), "verl.actor.micro-batch-size", micro, "3",
 		},
 		{
 			"the next divisor below", run("verl", micro, "9", actor+"ppo_mini_batch_size", "36", "trainer.n_gpus_per_node", "4", "trainer.nnodes", "1"),
-			tight(gpuOOM("forward"), 1.4, 1), "verl.actor.micro-batch-size", micro, "3",
+			tight(gpuOOM("forward"), 1.4, 1), "verl.actor.micro-batch-size", micro, "1",
 		},
 		{
 			"Megatron's ranks", func() *classifier.Run {

@@ -205,7 +205,7 @@ func laterSituations() []situation {
 		// DeepSpeed
 		{
 			thread: hub + "deepspeedai/DeepSpeed/issues/3208", run: as(run("deepspeed", "--per_device_train_batch_size", "16", "--per_device_eval_batch_size", "16", "--zero_stage", "0"), "deepspeed", "", "facebook/opt-1.3b"),
-			in: old(gpu("forward", .25, .225, 14.56, nil), 13.3, 13.65), right: []string{"per_device_train_batch_size = 8"}, wrong: []string{"zero_stage down", "per_device_eval_batch_size down"},
+			in: old(gpu("forward", .25, .225, 14.56, nil), 13.3, 13.65), right: []string{"per_device_train_batch_size = 8", "per_device_train_batch_size = 4"}, wrong: []string{"zero_stage down", "per_device_eval_batch_size down"},
 		},
 		{
 			thread: hub + "deepseek-ai/DeepSeek-Coder/issues/78",
