@@ -244,6 +244,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"pins_offload": {"pinned memory for offloaded states was refused", "no pinned memory was refused", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.resource == "host" && ctx.is("backend:deepspeed") && ctx.stackContains(6, "pin_memory")), "pinned memory for offloaded states was refused"}
 		}},
+		"gathers_by_accelerate": {"accelerate gathers an FSDP2 model on the GPUs to save it", "accelerate gathers no FSDP2 model", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.phase == "checkpoint" && !ctx.is("state_dict_type=FULL_STATE_DICT") && !ctx.is("fsdp_state_dict_type=FULL_STATE_DICT") && ctx.passesThrough("/accelerate/accelerator.py") && ctx.passesThrough("torch/distributed/checkpoint/state_dict.py")), "accelerate gathers an FSDP2 model on the GPUs to save it"}
+		}},
 		"syncs_reference": {"the reference model was being synced", "no reference model was being synced", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.stackContains(20, "sync_target_model ")), "the reference model was being synced"}
 		}},

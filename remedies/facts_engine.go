@@ -326,6 +326,9 @@ func serving(ctx *Context, _ string) verdict {
 func cacheCovers(ctx *Context, _ string) verdict {
 	f, _ := ctx.settings.find("memory.required.kv", true)
 	size, ok := parseSize(f.value.Value)
+	if g, printed := lastReading(ctx.run, "ggml.cache_on_host"); !ok && printed { // of later versions
+		size, ok = g.Fields.Int("used")
+	}
 	if n := deref(ctx.root.Requested); ok && size > 0 && n > size-size/20 && n < size+size/20 {
 		return verdict{yes, "the request is the cache, which takes " + classifier.GiB(size)}
 	}

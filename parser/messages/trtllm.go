@@ -36,6 +36,17 @@ func trtllmPatterns() []pattern.Pattern {
 			Match:  lines("RuntimeError: Executor creation failed with an error which might indicate insufficient GPU memory."),
 		},
 		{
+			Name:     "trtllm.scratch",
+			Literals: []string{" bytes of scratch space, but only "},
+			Expr:     `requires (?<requested_b>\d{6,15}) bytes of scratch space, but only (?<free_b>\d{4,15}) is available`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "init",
+			Source: "TensorRT 8-10, while an engine is built: what a plugin's kernel needs beside its inputs",
+			Match: []pattern.Sample{{
+				Line: "[TRT] [E] 4: Internal error: plugin node LLaMAForCausalLM/layers/0/attention/PLUGIN_V2_GPTAttention_0 requires 56405524864 bytes of scratch space, but only 47590277120 is available. Try increasing the workspace size with IBuilderConfig::setMemoryPoolLimit().",
+				Want: parser.Fields{"requested": "56405524864", "free": "47590277120"},
+			}},
+		},
+		{
 			Name:     "trtllm.one_sequence",
 			Literals: []string{"must be large enough to process at least 1 sequence"},
 			Expr:     `maxTokensInPagedKvCache \((?<tokens_available>\d{1,12})\) must be large enough to process at least 1 sequence to completion`,

@@ -102,7 +102,9 @@ var engines = []hypothesis{
 				}
 				return ""
 			}, (*Input).gpu)},
-			{sign, when("building an engine tries its kernels at the largest planned sizes", func(in *Input) bool { return strings.Contains(in.Text, "buildserializednetwork") })},
+			{sign, when("building an engine tries its kernels at the largest planned sizes", func(in *Input) bool {
+				return containsAny(in.Text, []string{"buildserializednetwork", "bytes of scratch space"})
+			})},
 			{proof, when("it was creating buffers that grow with the requests in a batch", func(in *Input) bool { return in.executor("sampler", "drafter", "speculative") })},
 			{sign, both(when("ONNX Runtime's arena could not grow", func(in *Input) bool { return strings.Contains(in.Text, "bfcarena::allocaterawinternal") }), (*Input).gpu)},
 			{proof, both(when("the engine's compute buffer did not fit", func(in *Input) bool { return strings.Contains(in.Text, "gallocr") }), (*Input).engineGPU)},
