@@ -263,7 +263,7 @@ func contextLength(q *paramQuery) proposedValue {
 	if !ok || n <= 0 {
 		return proposedValue{}
 	}
-	if v := q.contextThatFits(n); v.to != "" {
+	if v := q.contextThatFits(n); v.to != "" || v.bound != "" {
 		return v
 	}
 	set, _ := q.settings.integer("ctx_size", "c")

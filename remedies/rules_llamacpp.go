@@ -26,7 +26,10 @@ func (q *paramQuery) contextThatFits(n int64) proposedValue {
 		each, beside = each+float64(scores), fmt.Sprintf(" and of the attention scores, which flash attention would not build, %s", classifier.GiB(scores*n))
 	}
 	to := int64(float64(has-takes-forComputing)/each) / step * step
-	if to < 2*step || to >= n {
+	if to < 2*step {
+		return atBound("%s of weights leave too little of %s for the cache of a useful context", classifier.GiB(takes), classifier.GiB(has))
+	}
+	if to >= n {
 		return proposedValue{}
 	}
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s, less %s of weights and 1 GiB for what is computed, of %s for %s tokens%s",
@@ -127,6 +130,9 @@ func layersThatFit(q *paramQuery) proposedValue {
 	}
 	const beside = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
 	layers, ok := q.layers(n)
+	if ok && q.root.Fields["method"] == "kv cache" {
+		return layersBesideCache(q, layers)
+	}
 	if !ok || q.root.Requested == nil || *q.root.Requested <= 0 || !q.recognized("ggml.load") && !q.recognized("ggml.malloc") || q.root.Fields["method"] != "" {
 		return proposedValue{}
 	}
@@ -148,6 +154,22 @@ func layersThatFit(q *paramQuery) proposedValue {
 		return proposedValue{}
 	}
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s less 2 GiB for cache and buffers, of %s for %d layers", classifier.GiB(free), of, classifier.GiB(*q.root.Requested), layers)}
+}
+
+// layersBesideCache returns how many layers leave room for their cache and a GiB for computing, if the cache of all of them failed.
+func layersBesideCache(q *paramQuery, layers int64) proposedValue {
+	has, of, ok1 := roomOnCard(q.Context)
+	takes, ok2 := loadedWeights(q.Context)
+	cache := deref(q.root.Requested)
+	if !ok1 || !ok2 || has > 1<<50 || layers < 1 || takes <= 0 || cache <= 0 || cache > 1<<50 || has-takes-forComputing > cache/8 { // a shorter context fits
+		return proposedValue{}
+	}
+	each := (takes + cache) / layers
+	to := (has - forComputing) / each
+	if to < 1 || to >= layers {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s less 1 GiB for what is computed, at %s a layer with its cache", classifier.GiB(has), of, classifier.GiB(each))}
 }
 
 // layersBesidePlan returns how many layers fit beside the cache and the buffers that Ollama planned, if the weights of those on the card

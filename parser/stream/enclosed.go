@@ -332,12 +332,12 @@ func (r *Reader) inUsage(at int) bool {
 var sectionOfUsage = lazyre.New(`^[a-z][\w ]{1,40}:$`)
 
 // commit is a line of git log --oneline, with its graph.
-var commit = lazyre.New(`^(?:[*|\\/ ]{1,12})?([0-9a-f]{7,12}) \S`)
+var commit = lazyre.New(`^(?:[*|\\/ ]{1,12})?([0-9a-f]{7,10}) \S`)
 
 // isCommit reports whether an event is the title of a commit: the line above is one of another commit. A label would come again.
 func (r *Reader) isCommit(at int) bool {
 	own := commit().FindSubmatch(r.buf[at:min(at+40, len(r.buf))])
-	if own == nil {
+	if own == nil || !bytes.ContainsAny(own[1], "abcdef") { // seconds since 1970
 		return false
 	}
 	for line := range r.above(at) {

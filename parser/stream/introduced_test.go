@@ -88,6 +88,7 @@ func TestAListOfMessagesIsQuoted(t *testing.T) {
 		"an error below a usage":      {"usage: t.py [-h]\n" + message, false},
 		"an error behind a usage":     {"usage: t.py [-h]\n\nrunning with 8 workers\n    " + message, false},
 		"a commit":                    {"0a1b2c3 (HEAD -> main) Add x\n1a1b2c3 " + message, true},
+		"seconds since 1970":          {"1772355600 starting\n1772355601 " + message, false},
 		"a label that comes again":    {"0a1b2c3d starting\n0a1b2c3d " + message, false},
 		"a page of a manual":          {".TH OOM 1\n.nf\n  oom try '" + strings.TrimSpace(message) + "'\n", true},
 		"a prompt that lm-eval shows": {"context prompt (starting on next line):\nWhy?\n@(end of prompt on previous line)\n", true},
