@@ -82,6 +82,8 @@ var (
 	ring        = []string{"ring_attn_size", "ds.ring_attn_size"} // OpenRLHF's
 	hfLengths   = [][]string{{"max_seq_length", "max_length", "cutoff_len", "model_max_length", "block_size", "max_seq_len"}}
 	rollLengths = [][]string{{"prompt_length"}, {"response_length"}}
+	skyLengths  = [][]string{{"trainer.max_prompt_length", "generator.max_input_length"}, {"generator.sampling_params.max_generate_length"}} // SkyRL's
+	skyParts    = []string{"trainer.policy.sequence_parallel_size"}
 	sftLengths  = [][]string{{"data.max_length"}} // verl/trainer/sft_trainer.py
 	training    = []string{"training", "forward", "backward", "optimizer"}
 	// The actor's own old log-probabilities follow the budget of training; other models have a separate one
@@ -129,6 +131,10 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 			{phases: []string{"logprob"}, unless: []string{"dynamic_batch"}, samples: "--micro_rollout_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}, parts: ring},
 			{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"max_len"}}, parts: ring},
 		},
+		"skyrl": {
+			{phases: []string{"logprob"}, samples: "trainer.micro_forward_batch_size_per_gpu", lengths: skyLengths, parts: skyParts},
+			{phases: training, samples: "trainer.micro_train_batch_size_per_gpu", lengths: skyLengths, parts: skyParts},
+		},
 		"open_instruct": {{budget: "--pack_length", unless: []string{"per_device_train_batch_size>1"}, lengths: [][]string{{"max_prompt_token_length"}, {"response_length"}}}}, // open_instruct/grpo_utils.py: it must hold both
 		"trl": {
 			{samples: "per_device_train_batch_size", lengths: [][]string{{"max_prompt_length"}, {"max_completion_length"}}},
@@ -143,6 +149,7 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 		"prime_rl": {{budget: "seq_len"}}, // prime_rl/trainer/batch.py packs to it
 		"roll": { // roll/utils/sequence_packing.py
 			{phases: training, when: []string{"actor_train.use_sequence_packing=true"}, budget: "actor_train.sequence_packing_args.max_packed_sequence_length_train", lengths: rollLengths},
+			{phases: training, unless: []string{"actor_train.use_sequence_packing=true", "actor_train.use_dynamic_batching_in_train=true"}, samples: "actor_train.training_args.per_device_train_batch_size", lengths: rollLengths, parts: []string{"actor_train.strategy_args.strategy_config.context_parallel_size"}},
 			{phases: []string{"logprob"}, when: []string{"reference.use_sequence_packing=true"}, budget: "reference.sequence_packing_args.max_packed_sequence_length_forward", lengths: rollLengths},
 			{phases: []string{"logprob"}, when: []string{"role:ref"}, unless: []string{"reference.use_dynamic_batching_in_infer=true"}, samples: "reference.infer_batch_size", lengths: rollLengths, parts: []string{"reference.strategy_args.strategy_config.context_parallel_size"}},
 			{phases: []string{"logprob"}, when: []string{"role:actor"}, unless: []string{"role:ref", "actor_train.use_dynamic_batching_in_infer=true", "actor_train.use_sequence_packing=true"}, samples: "actor_train.infer_batch_size", lengths: rollLengths, parts: []string{"actor_train.strategy_args.strategy_config.context_parallel_size"}},
