@@ -161,16 +161,24 @@ func (c *conclusion) hostFull() (Evidence, bool) {
 	return Evidence{}, false
 }
 
-// defaultSHM finds what makes a bare SIGBUS a full /dev/shm: the command that started the container gave it no size.
+// defaultSHM finds what makes a bare SIGBUS a full /dev/shm: the command before it that started the container gave it no size, and none of the
+// log did.
 func (c *conclusion) defaultSHM() (Evidence, bool) {
+	var proof parser.Gauge
+	if slices.ContainsFunc(c.job.events, func(e *event) bool { return e.fields["reason"] == "hardware" }) {
+		return Evidence{}, false
+	}
 	for _, f := range c.job.files {
-		for _, key := range slices.Sorted(maps.Keys(f.Gauges)) {
-			if g := f.Gauges[key]; g.Name == "docker.default_shm" {
-				return Evidence{At: g.At, Text: clean(g.Text, 300), Why: "without --shm-size, /dev/shm has 64 MB in a container"}, true
+		for _, g := range f.Gauges {
+			switch {
+			case g.Name == "docker.own_shm":
+				return Evidence{}, false
+			case g.Name == "docker.default_shm" && f == c.root.file && g.At.Line < c.root.At.Line && g.At.Line > proof.At.Line:
+				proof = g
 			}
 		}
 	}
-	return Evidence{}, false
+	return Evidence{At: proof.At, Text: clean(proof.Text, 300), Why: "without --shm-size, /dev/shm has 64 MB in a container"}, proof.Name != ""
 }
 
 // momentsOverflow reports whether Adam's two moments could not fit on the host: DeepSpeed makes each as large as the 32-bit copy

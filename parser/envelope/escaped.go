@@ -59,24 +59,29 @@ func Unrepr(line []byte) []byte {
 }
 
 // traceHead begins a traceback, and traceFrame its first frame on the next line.
-var traceHead, traceFrame = []byte("Traceback (most recent call last):"), []byte(`  File "`)
+var traceHead, traceFrame = []byte("Traceback (most recent call last):"), []byte(`File "`)
 
-// maxNewline is the longest of what programs write for a newline.
-const maxNewline = 8
+// newlines are what programs write for a newline: rsyslog, Python and C, JSON within JSON, journalctl and terminals.
+var newlines = [...][]byte{[]byte("#012"), []byte(`\n`), []byte(`\\n`), []byte(`\x0a`), []byte(`\x0A`), []byte(`\u000a`), []byte(`\u000A`), []byte("↵"), []byte("⏎"), []byte("␊")}
 
-// unfold returns a message with line breaks in it where a traceback is on one line: rsyslog writes #012 for a newline, others \n or \x0a. What
-// stands between the first words of the traceback and its first frame shows it. In quotes the traceback is a value, and stays.
+// unfold returns a message with line breaks in it where a traceback is on one line. What stands between the first words of the traceback and
+// its first frame shows how a newline is written. In quotes the traceback is a value, and stays.
 func unfold(b []byte) []byte {
 	at := bytes.Index(b, traceHead)
 	if at < 0 || bytes.ContainsAny(b[:at], "\"'`{") {
 		return b
 	}
 	rest := b[at+len(traceHead):]
-	n := bytes.Index(rest[:min(len(rest), maxNewline+len(traceFrame))], traceFrame)
-	if n <= 0 || rest[0] == '\n' {
-		return b
+	for _, newline := range newlines {
+		between, ok := bytes.CutPrefix(bytes.TrimLeft(rest, " "), newline)
+		if n := len(rest) - len(between); ok && bytes.HasPrefix(bytes.TrimLeft(between, " "), traceFrame) {
+			if between[0] == ' ' && rest[0] == ' ' {
+				n++ // a blank on either side
+			}
+			return bytes.ReplaceAll(b, rest[:n], []byte{'\n'})
+		}
 	}
-	return bytes.ReplaceAll(b, rest[:n], []byte{'\n'})
+	return b
 }
 
 // escapes are what collectors make of some characters: JSON by Python and by Go, HTML by Go and by Python.

@@ -39,13 +39,15 @@ func TestProseStays(t *testing.T) {
 func TestATracebackOnOneLineHasItsLinesBack(t *testing.T) {
 	t.Parallel()
 	const lines = "Traceback (most recent call last):\n  File \"t.py\", line 1, in f\n    g()\nE: why"
-	for _, newline := range []string{"#012", `\n`, `\x0a`, " ↵ ", "|"} {
+	for _, newline := range []string{"#012", `\n`, `\x0a`, " ↵ "} {
 		body, _ := envelope.Peel([]byte(strings.ReplaceAll("it failed: "+lines, "\n", newline)))
 		assert.Equal(t, "it failed: "+strings.TrimRight(lines, " "), string(body), newline)
 	}
 	for name, line := range map[string]string{
 		"a value":          `{'text': 'Traceback (most recent call last):\n  File "t.py", line 1'}`,
 		"a quotation":      `the message "Traceback (most recent call last):#012  File "t.py", line 1`,
+		"blanks":           `Traceback (most recent call last):   File "t.py", line 1, in f     g() E: why`,
+		"a sign":           `Traceback (most recent call last):.  File "t.py", line 1, in f.    g().E: why`,
 		"no newline":       `Traceback (most recent call last):  File "t.py", line 1`,
 		"words in between": `Traceback (most recent call last): as above  File "t.py", line 1`,
 	} {

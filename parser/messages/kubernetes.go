@@ -104,13 +104,24 @@ func kubernetesPatterns() []pattern.Pattern {
 		{
 			Name:     "docker.default_shm",
 			Literals: []string{"docker run ", "podman run "},
-			Expr:     `(?:^|[$#+>&;] ?|\bsudo )(?:docker|podman) run (?!.{0,4000}(?:--shm-size|--ipc[= ]|-v /dev/shm|/dev/shm:|\\$))\S`,
-			Program:  pattern.Program{Name: "docker"},
-			Gauge:    true, Set: map[string]string{"shm": "67108864"}, Source: "a whole command, as a shell shows it: without --shm-size, /dev/shm has 64 MB (docs.docker.com, docker container run)",
-			Match: lines("$ docker run --gpus all -it --rm -v /data:/data llava:cu117 bash scripts/train.sh", "+ sudo docker run --rm trainer"),
+			Expr: `^(?:\S{1,80}[$#] ?|\$ ?|\+ )?(?:sudo )?(?:docker|podman) run (?!.{0,4000}(?:--shm-size|--ipc\b|--tmpfs|--mount|/dev/shm|\\$|#|\$(?!PWD|HOME|\{PWD|\{HOME|\(pwd)))` +
+				`(?=.{0,4000}\b(?:python3?|torchrun|deepspeed|accelerate|bash|sh|uv)\b)`,
+			Program: pattern.Program{Name: "docker"},
+			Gauge:   true, Set: map[string]string{"shm": "67108864"}, Source: "a whole command, as a shell shows it: without --shm-size, /dev/shm has 64 MB (docs.docker.com, docker container run)",
+			Match: lines("$ docker run --gpus all -it --rm -v /data:/data -v $PWD:/w llava:cu117 bash scripts/train.sh", "+ sudo docker run --rm trainer python train.py", "root@n1:/w# docker run trainer torchrun train.py"),
 			NoMatch: []string{
-				"$ docker run --gpus all --shm-size 16g trainer", "$ docker run --ipc=host trainer", "$ docker run --gpus all \\", "use docker run with --gpus all",
+				"$ docker run --gpus all --shm-size 16g trainer python train.py", "$ docker run --ipc=host trainer python t.py", "$ docker run --gpus all \\", "use docker run with --gpus all and python",
+				"$ docker run --rm --gpus all nvidia/cuda nvidia-smi", "# docker run trainer python train.py", "$ docker run $DOCKER_ARGS trainer python train.py",
+				"$ docker run --mount type=bind,source=/dev/shm,target=/dev/shm trainer python t.py",
 			},
+		},
+		{
+			Name:     "docker.own_shm",
+			Literals: []string{"--shm-size", "--ipc=host", "--ipc host"},
+			Expr:     `(?:docker|podman) run .{0,4000}--(?:shm-size|ipc)\b`,
+			Program:  pattern.Program{Name: "docker"},
+			Gauge:    true, Set: map[string]string{"shm": "own"}, Source: "docs.docker.com, docker container run",
+			Match: lines("$ docker run --gpus all --shm-size 16g trainer python train.py", "$ docker run --ipc=host trainer python t.py"),
 		},
 		{
 			Name:     "docker.asked",

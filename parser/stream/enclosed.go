@@ -334,15 +334,28 @@ var sectionOfUsage = lazyre.New(`^[a-z][\w ]{1,40}:$`)
 // commit is a line of git log --oneline, with its graph.
 var commit = lazyre.New(`^(?:[*|\\/ ]{1,12})?([0-9a-f]{7,10}) \S`)
 
-// isCommit reports whether an event is the title of a commit: the line above is one of another commit. A label would come again.
+// isCommit reports whether an event is the title of a commit: so are the two lines above it, of other commits, or the one above is the commit
+// that is checked out. A label comes again.
 func (r *Reader) isCommit(at int) bool {
-	own := commit().FindSubmatch(r.buf[at:min(at+40, len(r.buf))])
-	if own == nil || !bytes.ContainsAny(own[1], "abcdef") { // seconds since 1970
+	const least = 2
+	hashOf := func(line []byte) string {
+		if m := commit().FindSubmatch(line); m != nil && bytes.ContainsAny(m[1], "abcdef") { // else it may be a time
+			return string(m[1])
+		}
+		return ""
+	}
+	seen := []string{hashOf(r.buf[at:min(at+40, len(r.buf))])}
+	if seen[0] == "" {
 		return false
 	}
 	for line := range r.above(at) {
-		above := commit().FindSubmatch(line)
-		return above != nil && len(above[1]) == len(own[1]) && !bytes.Equal(above[1], own[1])
+		hash := hashOf(line)
+		if len(hash) != len(seen[0]) || slices.Contains(seen, hash) {
+			return false
+		}
+		if seen = append(seen, hash); len(seen) > least || bytes.Contains(line, []byte(" (HEAD")) {
+			return true
+		}
 	}
 	return false
 }

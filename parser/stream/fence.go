@@ -48,6 +48,7 @@ type fence struct {
 	test     *testRunner // no block, but a test (see introduced.go)
 	name     string      // which the runner gives the test
 	heading  bool        // no block, but what stands below the heading of a text
+	text     int         // the line of the failure in that text, or in the test
 	indent   int         // of all lines of the block, where nothing else closes it
 	below    int         // lines with text behind such a block
 	from, to int         // the lines that open and close the block
@@ -80,7 +81,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 	case f.test != nil:
 		return f.readResult(line, raw)
 	case f.heading:
-		return f.readOn(raw)
+		return f.readOn(line, raw)
 	case f.indent > 0:
 		if len(bytes.TrimSpace(raw)) > 0 && indentOf(raw) < f.indent {
 			f.below++
@@ -231,7 +232,13 @@ func (r *Reader) findFence(e *parser.Event) {
 
 // holds reports whether an event stands in the block that is open, or in the last one: some events are emitted only when they are over.
 func (f *fence) holds(e *parser.Event) bool {
-	return (f.from > 0 || f.test != nil) && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && (e.Header.Stream == f.stream || f.bare)
+	switch {
+	case f.test != nil:
+		return e.At.Line > f.from && e.Header.Stream == f.stream && isSpoken(e)
+	case f.heading:
+		return e.At.Line == f.text && isSpoken(e)
+	}
+	return f.from > 0 && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && (e.Header.Stream == f.stream || f.bare)
 }
 
 // emit passes an observation on, or lets it wait behind an event in a block.

@@ -22,6 +22,9 @@ type testRunner struct {
 	fails  func() *regexp.Regexp
 }
 
+// sessionSign is in the first line of a session of pytest.
+const sessionSign = "test session starts"
+
 // testRunners are pytest for a test and for a session that does not name its tests, unittest, go test, GoogleTest and cargo test.
 var testRunners = []testRunner{
 	{
@@ -31,7 +34,7 @@ var testRunners = []testRunner{
 		lazyre.New(`^(?:FAILED|ERROR)\s*(?:\[ *\d+%\])?$`),
 	},
 	{
-		"test session starts",
+		sessionSign,
 		lazyre.New(`^=+ test session starts =+$`),
 		lazyre.New(`^=+ (?:\d+ (?:passed|skipped|deselected|xfailed|xpassed|warnings?),? ?)+ in [\d.]+s\b.*=+$`),
 		lazyre.New(`^=+ .*\b\d+ (?:failed|errors?)\b.* =+$`),
@@ -62,8 +65,11 @@ var testRunners = []testRunner{
 	},
 }
 
-// testResult ends the line of a test that is over.
-var testResult = lazyre.New(`(?: (?:PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR)\s*(?:\[ *\d+%\])?|\.\.\. (?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success))$`)
+// testOver is a line with a test of pytest or unittest and its result, died what a shell says of a process that took its tests along.
+var (
+	testOver = lazyre.New(`^\S+\.py::.* (?:PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR)\s*(?:\[ *\d+%\])?$|^\w+ \([\w.<>]+\) \.\.\. (?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$`)
+	died     = lazyre.New(`^(?:\S+: line \d+: +\d+ )?(?:Killed|Aborted|Segmentation fault|Terminated|Fatal Python error:)|\(core dumped\)`)
+)
 
 // testNameIn is the name of the test in a line that an expression finds, and whether it finds one.
 func testNameIn(expr func() *regexp.Regexp, line []byte) (name string, ok bool) {
@@ -74,91 +80,139 @@ func testNameIn(expr func() *regexp.Regexp, line []byte) (name string, ok bool) 
 	return name, m != nil
 }
 
-// testIn is the test that a line begins.
-func testIn(line []byte) (t *testRunner, name string) {
+// testIn is the test that a line of a writer begins. over: a test, or all of them, ended there.
+func testIn(line []byte, stream string) (t *testRunner, name string, over bool) {
+	body, h := envelope.Peel(line)
+	if h.Stream != stream {
+		return nil, "", false
+	}
+	if testOver().Match(body) {
+		return nil, "", true
+	}
 	for i := range testRunners {
 		t = &testRunners[i]
-		if !bytes.Contains(line, []byte(t.sign)) {
-			continue
+		if bytes.Contains(body, []byte(t.sign)) {
+			if name, ok := testNameIn(t.begins, body); ok {
+				return t, name, false
+			}
 		}
-		body, _ := envelope.Peel(line)
-		if name, ok := testNameIn(t.begins, body); ok && !testResult().Match(body) {
-			return t, name
+		if t.passes().Match(body) || t.fails().Match(body) {
+			return nil, "", true
 		}
 	}
-	return nil, ""
+	return nil, "", false
 }
 
-// textHeading is the heading of what a model wrote or was given, with nothing behind it. What a command printed happened.
+// textHeading is the heading of one text that a model wrote or was given, with nothing behind it. What a command printed happened, and so did
+// what a program says that it does.
 var (
-	textHeading = lazyre.New(`(?i)^[^\w<>]{0,12}(?:[\w'-]+\]?[ /]){0,4}(?:outputs?|responses?|completions?|generations?|generated(?: text)?|answers?|predict(?:ed|ions?)|reply|replies|samples?|examples?|prompts?|inputs?|texts?|rollouts?|assistant|observations?|tool (?:results?|calls?)|continuations?|decoded|references?|ground[ _]truth|chosen|rejected)(?:[ #]*\d+(?:/\d+)?)?[^\w<>]{1,12}$`)
-	ranCommand  = lazyre.New(`(?i)std|err|exception|fail|crash|trace|log\b|command|process|worker|job|task|script|program|launch|kernel|system|console|exit`)
+	textHeading = lazyre.New(`(?i)^[^\w<>]{0,12}(?:[\w'-]+\]?[ /]){0,4}(?:output|response|completion|generation|generated(?: text)?|answer|predicted|prediction|reply|sample|example|prompt|input|text|rollout|assistant|observation|tool (?:result|call)|continuation|decoded|reference|ground[ _]truth|chosen|rejected)(?:[ #]*\d+(?:/\d+)?)?[^\w<>]{1,12}$`)
+	noHeading   = lazyre.New(`(?i)std|err|exception|fail|crash|trace|\blog\b|command|process|worker|job|task|script|program|launch|kernel|system|console|exit|\bend\b|\b(?:runn|generat|tokeniz|evaluat|validat|test|train|sampl|sav|load|writ|start|finish)ing\b`)
 )
 
-// isTextHeading reports whether a line is such a heading.
-func isTextHeading(line []byte) bool {
+// bracketed is a label that a line begins with, of whatever kind.
+var bracketed = lazyre.New(`^\[[^\[\]]{1,40}\]`)
+
+// isTextHeading reports whether a line is such a heading of the writer of an event, which begins its own line.
+func isTextHeading(line, own []byte, e *parser.Event) bool {
 	if len(line) == 0 || len(line) > 100 || strings.IndexByte(":=-#*])", line[len(line)-1]) < 0 {
 		return false
 	}
-	body, _ := envelope.Peel(line)
-	return textHeading().Match(body) && !ranCommand().Match(body)
+	if label := bracketed().Find(own); len(label) > 0 && !bytes.HasPrefix(line, label) {
+		return false
+	}
+	body, h := envelope.Peel(line)
+	return h.Stream == e.Header.Stream && h.Level == e.Header.Level && textHeading().Match(body) && !noHeading().Match(body)
+}
+
+// isSpoken reports whether an event may be in a text. Kills and exits are told by others than the writer of one.
+func isSpoken(e *parser.Event) bool {
+	return e.Kind != parser.OOMKill && e.Kind != parser.ProcessExit && e.Kind != parser.SHMExhausted
 }
 
 // findIntroduction makes an event wait for the result of the test that it stands in, or for a run that counts on, where it stands right below
 // the heading of a text.
 func (r *Reader) findIntroduction(e *parser.Event) {
 	at, ok := r.lineOf(e)
-	if !ok {
+	if !ok || !isSpoken(e) {
 		return
 	}
 	begins := e.At.Line
 	if e.Trace != nil {
 		begins = e.Trace.Line
 	}
-	f := fence{stream: e.Header.Stream, bare: true, from: begins - 1, end: "\n"} // which no line holds
+	f := fence{stream: e.Header.Stream, from: begins - 1, end: "\n"} // which no line holds
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
-	f.test, f.name = testIn(own)
+	over := false
+	f.test, f.name, _ = testIn(own, f.stream)
 	line, isBelowText := e.At.Line, false
 	for above := range r.above(at) {
-		if f.test != nil {
+		if f.test != nil && f.test.sign != sessionSign || over && !f.heading {
 			break
 		}
 		line--
 		switch {
+		case f.test != nil:
+			if again, _, ended := testIn(above, f.stream); again == f.test {
+				return // several ranks run tests, and which one passed cannot be told
+			} else if ended {
+				over = true
+			}
 		case f.heading && f.of == "" && mayCount(above):
-			body, _ := envelope.Peel(above)
-			f.count(body)
+			if body, h := envelope.Peel(above); h.Stream == f.stream {
+				f.count(body)
+			}
 		case !f.heading:
-			f.test, f.name = testIn(above)
-			f.heading = line < begins && !isBelowText && isTextHeading(above)
+			f.test, f.name, over = testIn(above, f.stream)
+			f.heading = line < begins && !isBelowText && isTextHeading(above, own, e)
 			isBelowText = isBelowText || line < begins && len(above) > 0
 		}
 	}
 	if f.test != nil || f.heading {
-		f.until = r.line + watchLines
+		f.until, f.text = r.line+watchLines, e.At.Line
 		r.fence = f
 	}
 }
 
-// readResult follows a line behind a failure in a test, and reports whether the test passes.
+// readResult follows a line behind a failure in a test, and reports whether the test passes. Nothing more is to come where it fails, another
+// one begins, or its process dies.
 func (f *fence) readResult(line int, raw []byte) bool {
-	body, _ := envelope.Peel(raw)
-	if name, ok := testNameIn(f.test.fails, body); ok && name == f.name {
-		f.until = line // nothing more is to come
+	body, h := envelope.Peel(raw)
+	if h.Stream != f.stream {
 		return false
 	}
-	name, ok := testNameIn(f.test.passes, body)
-	return ok && name == f.name
+	if name, ok := testNameIn(f.test.passes, body); ok && name == f.name && !f.anyDied() {
+		return true
+	}
+	name, failed := testNameIn(f.test.fails, body)
+	_, begins := testNameIn(f.test.begins, body)
+	if failed && name == f.name || begins && f.name == "" || died().Match(body) {
+		f.until = line
+	}
+	return false
 }
 
-// readOn follows a line behind a failure below a heading, and reports whether the run goes on. One that died goes on when it is launched again.
-func (f *fence) readOn(raw []byte) bool {
-	if !mayCount(raw) || slices.ContainsFunc(f.held, func(o fenced) bool {
-		e, ok := o.Observation.(parser.Event)
-		return ok && e.Kind == parser.ProcessExit
-	}) {
+// readOn follows a line behind a failure below a heading, and reports whether the run goes on. One that died goes on when it is launched again,
+// from an earlier step.
+func (f *fence) readOn(line int, raw []byte) bool {
+	if !mayCount(raw) || f.anyDied() {
 		return false
 	}
-	body, _ := envelope.Peel(raw)
+	body, h := envelope.Peel(raw)
+	if h.Stream != f.stream {
+		return false
+	}
+	if c, ok := countIn(body); ok && f.of == c.word+"/"+string(c.total) && string(c.n) != f.n && !atMost([]byte(f.n), c.n) {
+		f.until = line
+		return false
+	}
 	return f.count(body)
+}
+
+// anyDied reports whether what waits tells of the end of a process.
+func (f *fence) anyDied() bool {
+	return slices.ContainsFunc(f.held, func(o fenced) bool {
+		e, ok := o.Observation.(parser.Event)
+		return ok && (e.Kind == parser.ProcessExit || e.Kind == parser.OOMKill)
+	})
 }
