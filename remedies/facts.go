@@ -252,7 +252,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		}},
 		"recompute_switch": {"the model has a switch for recomputation", "no such switch is known", hasSwitch},
 		"library_model":    {"a script uses a library's model", "no script with a library's model", libraryModel},
-		"vae":              {"it failed in the VAE", "not in the VAE", vae},
+		"vae_alone": {"it failed in the VAE, outside of a pipeline", "it failed in a pipeline, or not in the VAE", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.root.Trace != nil && ctx.is("vae") && !ctx.passesThrough("/pipelines/", "pipeline")), "it failed in the VAE, outside of a pipeline"}
+		}},
+		"vae": {"it failed in the VAE", "not in the VAE", vae},
 		"summons": {"a trainer gathers its whole model to hand it to the engine", "no trainer gathers its whole model", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(summons(ctx)), "the whole model is gathered before the engine wakes"}
 		}},
