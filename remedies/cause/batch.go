@@ -136,6 +136,9 @@ func eagerLayer(in *Input) string {
 // gatherFigure says what of a sharded layer stands whole: its weights or, in FSDP1's hook after a backward pass, its gradients
 // (torch/distributed/fsdp/_runtime_utils.py).
 func gatherFigure(in *Input) (string, *int64) {
+	if p := in.Parameters.Value; in.passes(20, "sync_target_model") && p > 0 && p < 1<<40 {
+		return sized("the sync gathers the policy and its reference whole on every GPU: 2 models x %s parameters x 2 bytes", 4*p, count(p))
+	}
 	if in.passes(6, "_get_reduce_scatter_tensors") {
 		return "FSDP copies the whole gradients of a unit before it splits them", in.Requested
 	}
