@@ -110,9 +110,7 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"below a quotation":           {"See [the options](docs/options.md).\n\n> Lower it.\n\n", false},
 	} {
 		for _, head := range []bool{true, false} {
-			at, quoted := eventLines(t, filler+c.before+kill, head)
-			assert.Equal(t, c.quoted, len(at) == 0, "%s (head: %v)", name, head)
-			assert.Equal(t, c.quoted, quoted > 0, "%s (head: %v)", name, head)
+			assertQuoted(t, c.quoted, filler+c.before+kill, head, name)
 		}
 	}
 }

@@ -73,9 +73,7 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 	} {
 		log := filler + strings.ReplaceAll(c.log, "@", oomReport)
 		for _, head := range []bool{true, false} {
-			at, quoted := eventLines(t, log, head)
-			assert.Equal(t, c.quoted, len(at) == 0, "%s (head: %v)", name, head)
-			assert.Equal(t, c.quoted, quoted > 0, "%s (head: %v)", name, head)
+			assertQuoted(t, c.quoted, log, head, name)
 		}
 	}
 }
@@ -139,11 +137,9 @@ func TestAManualQuotesWhatAnIssueReports(t *testing.T) {
 		"a run that prints Markdown": {"loading\n# Run\n## Config\n## Model\n" + prose + prose + "```\n@```\n", false},
 	} {
 		log := strings.ReplaceAll(c.log, "@", oomReport)
-		at, quoted := eventLines(t, log, true)
-		assert.Equal(t, c.quoted, len(at) == 0, name)
-		assert.Equal(t, c.quoted, quoted > 0, name)
+		assertQuoted(t, c.quoted, log, true, name)
 		if strings.HasPrefix(log, "#") {
-			at, _ = eventLines(t, "[rank0]: "+strings.ReplaceAll(log, "\n", "\n[rank0]: "), true)
+			at, _ := eventLines(t, "[rank0]: "+strings.ReplaceAll(log, "\n", "\n[rank0]: "), true)
 			assert.Equal(t, c.quoted, len(at) == 0, "%s, with a label before each line", name)
 		}
 	}

@@ -3,8 +3,6 @@ package stream
 import (
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/assert"
 )
 
 // TestALineOfADiffIsQuoted prints diffs with a failure in them or behind them.
@@ -53,9 +51,7 @@ func TestALineOfADiffIsQuoted(t *testing.T) {
 		"behind a long hunk":           {file + "@@ -0,0 +1,90000 @@\n" + strings.Repeat("+INFO step\n", behind/10) + "Loading the model\n" + oom, false},
 	} {
 		for _, head := range []bool{true, false} {
-			at, quoted := eventLines(t, filler+c.log, head)
-			assert.Equal(t, c.quoted, len(at) == 0, "%s (head: %v)", name, head)
-			assert.Equal(t, c.quoted, quoted > 0, "%s (head: %v)", name, head)
+			assertQuoted(t, c.quoted, filler+c.log, head, name)
 		}
 	}
 }

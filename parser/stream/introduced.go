@@ -65,7 +65,8 @@ var testRunners = []testRunner{
 	},
 }
 
-// testOver is a line with a test of pytest or unittest and its result, died what a shell says of a process that took its tests along.
+// testOver matches a line that names a test of pytest or unittest and gives its result. died matches a line that says the process running the
+// tests is gone.
 var (
 	testOver = lazyre.New(`^\S+\.py::.* (?:PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR)\s*(?:\[ *\d+%\])?$|^\w+ \([\w.<>]+\) \.\.\. (?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$`)
 	died     = lazyre.New(`^(?:\S+: line \d+: +\d+ )?(?:Killed|Aborted|Segmentation fault|Terminated|Fatal Python error:)|\(core dumped\)`)

@@ -3,8 +3,6 @@ package stream
 import (
 	"strings"
 	"testing"
-
-	"github.com/stretchr/testify/assert"
 )
 
 // TestATestThatPassesProvokedItsFailure runs a failure within tests of several programs.
@@ -49,9 +47,7 @@ func TestATestThatPassesProvokedItsFailure(t *testing.T) {
 		"a run that only says PASSED":  {"step 1 loss 3\n@PASSED\n", false},
 		"an item with a name like one": {"tests/test_x.py::test_a PASSED\n@done\n", false},
 	} {
-		at, quoted := eventLines(t, strings.ReplaceAll(c.log, "@", oomReport), true)
-		assert.Equal(t, c.quoted, len(at) == 0, name)
-		assert.Equal(t, c.quoted, quoted > 0, name)
+		assertQuoted(t, c.quoted, strings.ReplaceAll(c.log, "@", oomReport), true, name)
 	}
 }
 
@@ -81,9 +77,7 @@ func TestTextBelowAHeadingIsQuotedWhereTheRunCountsOn(t *testing.T) {
 		"other text between":          {"step 1 loss 3\nModel output:\n42\n@" + on, false},
 		"words without a sign":        {"step 1 loss 3\nwriting the output\n@" + on, false},
 	} {
-		at, quoted := eventLines(t, filler+strings.ReplaceAll(c.log, "@", oomReport), true)
-		assert.Equal(t, c.quoted, len(at) == 0, name)
-		assert.Equal(t, c.quoted, quoted > 0, name)
+		assertQuoted(t, c.quoted, filler+strings.ReplaceAll(c.log, "@", oomReport), true, name)
 	}
 }
 
@@ -105,8 +99,6 @@ func TestAListOfMessagesIsQuoted(t *testing.T) {
 		"a prompt that lm-eval shows": {"context prompt (starting on next line):\nWhy?\n@(end of prompt on previous line)\n", true},
 		"a prompt, and a failure":     {"context prompt (starting on next line):\nWhy?\n(end of prompt on previous line)\n@", false},
 	} {
-		at, quoted := eventLines(t, strings.ReplaceAll(c.log, "@", oomReport), true)
-		assert.Equal(t, c.quoted, len(at) == 0, name)
-		assert.Equal(t, c.quoted, quoted > 0, name)
+		assertQuoted(t, c.quoted, strings.ReplaceAll(c.log, "@", oomReport), true, name)
 	}
 }

@@ -45,6 +45,14 @@ func eventLines(t *testing.T, log string, head bool) (at []int, quoted int) {
 	return at, r.Close().Quoted
 }
 
+// assertQuoted checks whether the failures of a log are quoted: then none of them is reported, and they are counted.
+func assertQuoted(t *testing.T, quoted bool, log string, head bool, name string) {
+	t.Helper()
+	at, n := eventLines(t, log, head)
+	assert.Equal(t, quoted, len(at) == 0, "%s (head: %v)", name, head)
+	assert.Equal(t, quoted, n > 0, "%s (head: %v)", name, head)
+}
+
 // TestAMarkOfASampleHidesNoFailure writes a failure behind lines that hold the marks of samples.
 func TestAMarkOfASampleHidesNoFailure(t *testing.T) {
 	t.Parallel()

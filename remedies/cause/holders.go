@@ -121,6 +121,68 @@ func oneRankReads(in *Input) string {
 	return fmt.Sprintf("%s is %s: one rank of a node reads the weights", key, v)
 }
 
+// wholeStateInOne reports that after start-up one of several processes holds as much as the whole model takes in float32, and the
+// others far less.
+func wholeStateInOne(in *Input) string {
+	p := in.Parameters.Value
+	if !in.host() || in.Phase == "init" || in.GPUs < 2 || p <= 0 || p > 1<<40 || len(in.Holders) < 2 || in.Holders[0].Bytes < 18*p/5 || in.Holders[1].Bytes > in.Holders[0].Bytes/4 {
+		return ""
+	}
+	return fmt.Sprintf("one process holds %s, and the model takes %s in float32", classifier.GiB(in.Holders[0].Bytes), classifier.GiB(4*p))
+}
+
+// wholeInEach reports that after some steps each of several processes holds about what the whole model takes in 16 bits. Nothing but a
+// checkpoint needs that where no state is kept in host memory.
+func wholeInEach(in *Input) string {
+	const libraries = 6 << 30
+	p := in.Parameters.Value
+	if !in.host() || in.Phase != "training" || in.GPUs < 2 || p < 4<<30 || p > 1<<40 || in.offloads() || trainerSleeps(in) != "" || len(in.Holders) < 2 {
+		return ""
+	}
+	first, n := in.Holders[0], 0
+	for _, h := range in.Holders {
+		if h.Name == first.Name && h.Bytes >= 19*p/10 && h.Bytes <= 2*p+libraries {
+			n++
+		}
+	}
+	if n < 2 || first.Bytes > 2*p+libraries {
+		return ""
+	}
+	return fmt.Sprintf("%d processes hold about %s each, and the model takes %s in 16 bits", n, classifier.GiB(first.Bytes), classifier.GiB(2*p))
+}
+
+// oneLoads reports how much a node's only process took to load the model, if it held most of the memory.
+func oneLoads(in *Input) (string, *int64) {
+	limit := in.HostLimit
+	if limit == nil || len(in.Holders) == 0 || in.Holders[0].Bytes < *limit/2 {
+		return "", nil
+	}
+	n := in.Holders[0].Bytes
+	text := fmt.Sprintf("one process alone held %s of %s while it loaded the model", classifier.GiB(n), classifier.GiB(*limit))
+	if p := in.Parameters.Value; p > 0 && p < 1<<40 && 2*p < n {
+		text += fmt.Sprintf(", %.1f times the weights in 16 bits (%s)", float64(n)/float64(2*p), classifier.GiB(2*p))
+	}
+	return text, &n
+}
+
+// holdsWeights reports that one of several processes held more than the whole model before the first step. With offloading it
+// would hold states too, so that does not count.
+func holdsWeights(in *Input) string {
+	p := in.Parameters.Value
+	if !in.host() || in.offloads() || trainerSleeps(in) != "" || in.GPUs < 2 || p <= 0 || p > 1<<40 || in.LastStep != nil || in.Phase != "unknown" || len(in.Holders) == 0 || in.Holders[0].Bytes < 19*p/10 {
+		return ""
+	}
+	return fmt.Sprintf("one of %d processes held %s before the first step; the weights take %s in 16 bits", in.GPUs, classifier.GiB(in.Holders[0].Bytes), classifier.GiB(2*p))
+}
+
+// driverHolds reports that the process that hands out rollout data holds the most.
+func driverHolds(in *Input) string {
+	if len(in.Holders) < 2 || !containsAny(strings.ToLower(in.Holders[0].Name), []string{"taskrunner", "main_task", "rolloutmanager"}) || in.Holders[0].Bytes < 2*in.Holders[1].Bytes {
+		return ""
+	}
+	return fmt.Sprintf("%s, which holds the rollout data, takes %s, more than any worker", in.Holders[0].Name, classifier.GiB(in.Holders[0].Bytes))
+}
+
 // copies reports that several processes of one name held about the same before the first step, and most of the limit
 // together: each loaded the model. If they hold more than the node has, they share pages, as forked loaders do.
 func copies(in *Input) string {
