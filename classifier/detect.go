@@ -83,8 +83,11 @@ func (f *file) launch(r *Run, v votes) {
 		set(&r.JobID, jobOf(g))
 		r.Launcher = outermost(r.Launcher, g["launcher"])
 		r.scheduledBy(g["launcher"])
-		if g["framework"] != "" {
+		switch {
+		case g["framework"] != "":
 			set(&r.FrameworkVersion, g["version"])
+		case g["application"] != "":
+			set(&r.ApplicationVersion, g["version"])
 		}
 		if g["engine"] != "" && g["library"] == g["engine"] {
 			set(&r.EngineVersion, g["version"])

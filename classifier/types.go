@@ -65,27 +65,28 @@ type Model struct {
 
 // Run is what the log says about the job as a whole. Empty strings and nil are unknown.
 type Run struct {
-	Framework        string // one of the stable ids; "unknown" without evidence
-	FrameworkVersion string
-	Application      string // whose settings the user changes, where that is not the framework: llamafactory, ollama ...
-	Backend          string // fsdp, fsdp2, megatron, deepspeed ...
-	Engine           string // vllm, sglang, hf
-	EngineVersion    string
-	Serves           bool   // a framework's script started an engine alone
-	Launcher         string // slurm, ray, torchrun, k8s, none
-	Scheduler        string // gives the job its host memory: k8s, slurm, pbs, lsf, sge, condor
-	JobID            string
-	WorldSize        *int
-	Nodes            *int
-	GPUsPerNode      *int
-	Model            Model
-	Config           map[string]Value // keys as the log writes them; the last writing wins
-	LastStep         *int
-	Gauges           []Gauge // the last reading of each kind and writer, and the last before the first failure, in order of sources and lines
-	Growth           []Trend // readings that grew and never fell
-	Tracks           []Track
-	Series           []Series
-	tasks            int // of Slurm
+	Framework          string // one of the stable ids; "unknown" without evidence
+	FrameworkVersion   string
+	Application        string // whose settings the user changes, where that is not the framework: llamafactory, ollama ...
+	ApplicationVersion string
+	Backend            string // fsdp, fsdp2, megatron, deepspeed ...
+	Engine             string // vllm, sglang, hf
+	EngineVersion      string
+	Serves             bool   // a framework's script started an engine alone
+	Launcher           string // slurm, ray, torchrun, k8s, none
+	Scheduler          string // gives the job its host memory: k8s, slurm, pbs, lsf, sge, condor
+	JobID              string
+	WorldSize          *int
+	Nodes              *int
+	GPUsPerNode        *int
+	Model              Model
+	Config             map[string]Value // keys as the log writes them; the last writing wins
+	LastStep           *int
+	Gauges             []Gauge // the last reading of each kind and writer, and the last before the first failure, in order of sources and lines
+	Growth             []Trend // readings that grew and never fell
+	Tracks             []Track
+	Series             []Series
+	tasks              int // of Slurm
 }
 
 // Trend is the course of a repeated reading.

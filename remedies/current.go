@@ -3,6 +3,7 @@ package remedies
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"oomscan/remedies/memory"
@@ -249,4 +250,20 @@ func nodeRAM(ctx *Context) *int64 {
 		}
 	}
 	return total
+}
+
+// missingFromVersion says that the run has none of the settings that are left to change.
+func missingFromVersion(q *question) string {
+	if left := open(q.changes); len(left) > 0 && !slices.ContainsFunc(left, func(c change) bool { return c.missing == "" }) {
+		return left[0].missing
+	}
+	why := ""
+	for i := range q.item.Parameters {
+		v, denied := q.denied(q.item.Parameters[i].When)
+		if !denied {
+			return ""
+		}
+		why = v.why
+	}
+	return why
 }

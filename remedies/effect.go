@@ -157,6 +157,10 @@ func engineAwake(ctx *Context) truth {
 	if sleeps == unknown && trains(ctx) && slices.Contains(wakeful, programOf(ctx.run).ID) && (ctx.whole || shareInCall(ctx)) && ctx.is("shares_card") {
 		return yes
 	}
+	if sleeps == unknown && trains(ctx) && ctx.run.ApplicationVersion != "" && programOf(ctx.run).ID == "unsloth" && ctx.is("shares_card") { // its start is in the log
+		_, standby := memory.Reading(ctx.run, ctx.incident, "unsloth.standby")
+		return truthOf(!standby && !ctx.settings.has("UNSLOTH_VLLM_STANDBY"))
+	}
 	if sleeps == unknown && trains(ctx) && (ctx.root.ProcessBytes != nil || ctx.incident.Kind == parser.NCCLOOM) && slices.Contains(sleepers, programOf(ctx.run).ID) {
 		return no
 	}

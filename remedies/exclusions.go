@@ -213,14 +213,6 @@ func requirementDenied(q *question) string {
 	return ""
 }
 
-// missingFromVersion says that the run's version has none of the settings that are left to change.
-func missingFromVersion(q *question) string {
-	if left := open(q.changes); len(left) > 0 && !slices.ContainsFunc(left, func(c change) bool { return c.missing == "" }) {
-		return left[0].missing
-	}
-	return ""
-}
-
 // otherPhase says that an item acts in other phases than the one that failed.
 func otherPhase(q *question) string {
 	in := q.item.Phases

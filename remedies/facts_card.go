@@ -204,6 +204,9 @@ func sharesCard(ctx *Context, _ string) verdict {
 	if v := trainerFirst(ctx); v.truth == yes {
 		return v
 	}
+	if ctx.run.Application == "unsloth" && ctx.is("fast_inference=True") && !ctx.settings.has("vllm_mode") { // unsloth_zoo/vllm_utils.py
+		return verdict{yes, "Unsloth runs vLLM in the trainer's process"}
+	}
 	if f, one := ctx.settings.flag("single_gpu_mode"); one == yes { // Open-Instruct's
 		return verdict{yes, f.key + " is " + f.value.Value}
 	}

@@ -32,12 +32,15 @@ func backend(ctx *Context, word string) verdict {
 	return v
 }
 
-// since reports whether the framework's release is at least a word such as 0.6, or its engine's one such as "vllm 0.6".
+// since reports whether the framework's release is at least a word such as 0.6, or the engine's or the application's one such as "vllm 0.6".
 func since(ctx *Context, word string) verdict {
 	program, version := ctx.run.Framework, ctx.run.FrameworkVersion
-	if engine, least, ok := strings.Cut(word, " "); ok {
-		program, version, word = engine, "", least
-		if ctx.run.Engine == engine && !strings.Contains(ctx.run.EngineVersion, "dev") { // builds from source may call themselves 0.1.dev
+	if name, least, ok := strings.Cut(word, " "); ok {
+		program, version, word = name, "", least
+		switch {
+		case ctx.run.Application == name:
+			version = ctx.run.ApplicationVersion
+		case ctx.run.Engine == name && !strings.Contains(ctx.run.EngineVersion, "dev"): // builds from source may call themselves 0.1.dev
 			version = ctx.run.EngineVersion
 		}
 	}

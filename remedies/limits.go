@@ -66,6 +66,7 @@ type bound struct {
 	budget string   // a setting that counts tokens per GPU
 	// samples is a setting that counts samples; the longest of them has the sum of the lengths.
 	samples string
+	alone   bool // one sample at a time, whatever the settings say
 	lengths [][]string
 	// shares is true if the next bound holds for some passes of the same phase, and shared is true for that bound. The
 	// larger of the two limits all passes.
@@ -137,6 +138,7 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 		},
 		"open_instruct": {{budget: "--pack_length", unless: []string{"per_device_train_batch_size>1"}, lengths: [][]string{{"max_prompt_token_length"}, {"response_length"}}}}, // open_instruct/grpo_utils.py: it must hold both
 		"trl": {
+			{when: []string{"stack:UnslothGRPOTrainer.py", "not since:unsloth 2026.1"}, unless: []string{"set:unsloth_num_chunks"}, alone: true, lengths: [][]string{{"max_completion_length"}}, extra: 1}, // unsloth/models/rl_replacements.py
 			{samples: "per_device_train_batch_size", lengths: [][]string{{"max_prompt_length"}, {"max_completion_length"}}},
 			{samples: "per_device_train_batch_size", unless: []string{"counts_prompts"}, lengths: [][]string{{"max_completion_length"}}, extra: 1}, // logits_to_keep + 1 (trl/trainer/grpo_trainer.py)
 			{samples: "per_device_train_batch_size", lengths: hfLengths},
@@ -210,6 +212,9 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 		return &memory.Limit{Key: b.budget, Value: itoa(n), Tokens: n, Budget: true, Longest: longest, AtLeast: atLeast, Uncut: b.uncut != "" && ctx.is(b.uncut)}
 	}
 	n, ok := ctx.settings.integer(b.samples)
+	if b.alone {
+		n, ok = 1, true
+	}
 	if !ok || longest <= 0 || n > mostTokens/longest {
 		return nil
 	}

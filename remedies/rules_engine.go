@@ -56,7 +56,7 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	if n := weightsToCome(q.Context); n > short {
 		short, why = n, "of weights that were still to come back"
 	}
-	for _, more := range []still{graphsToCome(q.Context), scoresToCome(q.Context)} {
+	for _, more := range []still{graphsToCome(q.Context), scoresToCome(q.Context), moreLogits(q.Context)} {
 		if more.bytes > 0 {
 			short, why = short+more.bytes, fmt.Sprintf("that was missing, with another %s %s,", classifier.GiB(more.bytes), more.why)
 		}

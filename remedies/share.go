@@ -44,6 +44,14 @@ func scoresToCome(ctx *Context) still {
 	return still{n, "for the softmax of the scores"}
 }
 
+// moreLogits returns the copies of the logits that a trainer makes after the one that failed, beside an engine that stays awake.
+func moreLogits(ctx *Context) still {
+	if len(ctx.request) == 0 || ctx.request[0].What != "logits" || !trains(ctx) || ctx.is("engine_process") || engineAwake(ctx) != yes {
+		return still{}
+	}
+	return still{ctx.copiesAfter() * deref(ctx.root.Requested), "for further copies of the logits"}
+}
+
 // idleCache returns half of the part of SGLang's cache that was unused when it failed at work, at most what its guide wants free. A
 // larger step of the share costs nothing then.
 func idleCache(ctx *Context) (bytes int64, how string) {

@@ -61,6 +61,12 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 	step := func() *classifier.Incident { return gpu("forward", .125, .06, 40, forward) }
 	whole := []string{"--" + batch, "4", "--model_name", "x", "--train_file", "x", "--max_source_length", "512", "--learning_rate", "1e-5", "--fp16", "True", "--num_gpus", "4", "--do_train", "True"}
 	versioned := func(version string, r *classifier.Run) *classifier.Run { r.FrameworkVersion = version; return r }
+	unslothLoss := frames("/w/unsloth_compiled_cache/UnslothGRPOTrainer.py|compute_loss|new_logits = torch.matmul(new_hidden_states, lm_head.t())")
+	unsloth := func(version string) *classifier.Run {
+		r := of("unsloth", as(run("trl", "Batch size per device", "8", "num_generations", "8", "max_completion_length", "1792", "fast_inference", "True", "gpu_memory_utilization", "0.9"), "", "vllm", "unsloth/Meta-Llama-3.1-8B-Instruct"))
+		r.ApplicationVersion = version
+		return r
+	}
 	script := func(backend string, pairs ...string) *classifier.Run {
 		return as(formed(run(backend, append(slices.Clone(whole), pairs...)...), "command"), "", "", "")
 	}
@@ -156,6 +162,16 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 			"gathered layers that are never let go", of("torchtitan", as(run("torch", "--parallelism.fsdp_reshard_after_forward", "never"), "fsdp2", "", "")), gpu("forward", 1.59, 1.15, 79, unshard),
 			[]string{"fsdp_reshard_after_forward = default"},
 			nil,
+		},
+		{
+			"Unsloth's engine stays awake beside the trainer", unsloth("2025.3.19"), gpu("forward", .86, .29, 23.64, unslothLoss),
+			[]string{"gpu_memory_utilization = 0.78"},
+			[]string{"unsloth_vllm_standby set", "unsloth_grpo_mini_batch set"},
+		},
+		{
+			"it can sleep since 2025.9", unsloth("2025.9.1"), gpu("forward", .86, .29, 23.64, unslothLoss),
+			[]string{"unsloth_vllm_standby = 1"},
+			[]string{"unsloth_grpo_mini_batch set"},
 		},
 		{"a batch of several groups can go down", of("unsloth", run("trl", "Batch size per device", "32", "num_generations", "8")), step(), nil, []string{"num_generations down"}},
 		{"and one that nobody groups", of("unsloth", run("trl", "Batch size per device", "32")), step(), []string{batch + " = 8"}, []string{"num_generations down", "unsloth_grpo_mini_batch set"}},

@@ -332,7 +332,7 @@ func towerAfterCache(in *Input) string {
 // keepsMostOfTheCard reports that an engine stays awake beside the trainer with at least half of the card.
 func keepsMostOfTheCard(in *Input) string {
 	name, v, share := in.shareSet()
-	if share < 0.5 || !in.SharesCard || !in.EngineAwake || in.EngineAsleep || in.EngineFailed || !in.gpu() {
+	if share <= 0.5 || !in.SharesCard || !in.EngineAwake || in.EngineAsleep || in.EngineFailed || !in.gpu() {
 		return ""
 	}
 	return fmt.Sprintf("the engine stays awake on the trainer's card, and %s is %s", name, v)
