@@ -252,15 +252,16 @@ func nodeRAM(ctx *Context) *int64 {
 	return total
 }
 
-// missingFromVersion says that the run has none of the settings that are left to change.
+// missingFromVersion says that the run's version has none of the settings that are left to change.
 func missingFromVersion(q *question) string {
 	if left := open(q.changes); len(left) > 0 && !slices.ContainsFunc(left, func(c change) bool { return c.missing == "" }) {
 		return left[0].missing
 	}
 	why := ""
 	for i := range q.item.Parameters {
-		v, denied := q.denied(q.item.Parameters[i].When)
-		if !denied {
+		when := slices.DeleteFunc(slices.Clone(q.item.Parameters[i].When), func(c string) bool { return !strings.HasPrefix(c, "since:") })
+		v, older := q.denied(when)
+		if !older {
 			return ""
 		}
 		why = v.why
