@@ -144,7 +144,7 @@ func (r *Run) engineFromConfig() {
 	for _, key := range slices.Sorted(maps.Keys(r.Config)) { // of several, always the same one wins
 		val := strings.ToLower(r.Config[key].Value)
 		switch {
-		case strings.HasSuffix(key, "rollout.name") && is(val, Engine):
+		case (strings.HasSuffix(key, "rollout.name") || key == "actor_infer.strategy_args.strategy_name") && is(val, Engine): // the second is ROLL's
 			r.Engine = val
 		case strings.HasSuffix(key, "actor.strategy") && val != "" && val != "none":
 			r.Backend = val

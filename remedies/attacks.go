@@ -144,6 +144,7 @@ var attacksThere = []attack{
 	{"activations", "script_batch", append([]string{"no-grad", "prealloc", "cache-offload", "pieces", "micro-batch"}, attacks["activations"]...)},
 	{"weight_update", "summons", []string{"update-layers", "optimizer-offload", "param-offload", "update-bucket", "more-gpus"}},
 	{"leak_over_steps", "keeps_metric", []string{"metric"}},
+	{"leak_over_steps", "keeps_images", []string{"input-cache", "update", "malloc", "restart"}},
 	{"leak_over_steps", "outgrown", []string{"update", "malloc", "restart", "offload-off"}}, // the states do not explain it
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart"}},
 	{"leak_over_steps", "offload_optimizer=true", []string{"prompt-cache", "offload-off", "malloc", "restart"}}, // EasyR1
@@ -241,6 +242,7 @@ var attacksThere = []attack{
 	{"foreign_process", "cards_free", []string{"one-device", "others", "prealloc", "share-down"}},
 	{"foreign_process", "less_than_desired", []string{"others", "share-down", "one-device"}},
 	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},
+	{"states_too_big", "stack:/diffusers/quantizers/bitsandbytes/", []string{"load-on-host", "spread", "smaller-model"}}, // before its pipeline moves anything
 	{"states_too_big", "framework:diffusers", append(slices.Clone(attacks["states_too_big"]), "layer-offload")},
 	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload", "layer-offload", "engine-quantization", "vram-margin"}},
 	{"optimizer_first_step", "whole_weights", append([]string{"shard"}, attacks["optimizer_first_step"]...)},                                          // the weights are more than a rank's part of the states

@@ -39,6 +39,12 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 		r.Gauges = append(r.Gauges, reading(gauge, fields))
 		return r
 	}
+	growing := func(version string, r *classifier.Run) *classifier.Run {
+		step := 20
+		r.EngineVersion, r.LastStep = version, &step
+		r.Growth = []classifier.Trend{{Name: "reading.rss", Count: 12, Rises: 11, First: 9 << 30, Last: 64 << 30}}
+		return r
+	}
 	driver := func(message string) *classifier.Incident {
 		in := &classifier.Incident{Kind: parser.GPUDriverOOM, Resource: "gpu", Phase: "init", Root: rootOf(message)}
 		in.Root.Requested, in.Root.At = gibs(40.5), parser.Position{Source: "a.log", Line: 9}
@@ -126,6 +132,15 @@ func TestTheFirstProposalOfAnEngine(t *testing.T) {
 			*r = rootOf("ValueError: Not enough host memory available. Requesting 200.00 GB but only have 150.00 GB free.")
 			r.Requested, r.Free = gibs(200), gibs(150)
 		}), "--hicache-ratio=1.25"},
+		{"the host caches of all ranks shrink to the node", func() *classifier.Run {
+			r := as(run("sglang", "hicache_ratio", "2.0", "tp_size", "8"), "", "sglang", "")
+			r.Gauges = append(r.Gauges, reading("sglang.host_pool", map[string]float64{"needed": 104.33}), reading("free", map[string]float64{"host_total": 768}))
+			return r
+		}(), killed("init", "Out of memory: Killed process 1 (sglang::schedul)"), "--hicache-ratio=1.55"},
+		{"vLLM keeps what it makes of images", growing("0.7.2", as(run("vllm"), "", "vllm", "Qwen/Qwen2-VL-7B-Instruct")), killed("rollout", "Out of memory: Killed process 1 (python)"), "--disable-mm-preprocessor-cache=True"},
+		{"but not of text", growing("0.7.2", as(run("vllm"), "", "vllm", "Qwen/Qwen2-7B-Instruct")), killed("rollout", "Out of memory: Killed process 1 (python)"), "MALLOC_ARENA_MAX=2"},
+		{"nor since it bounds the cache", growing("0.11.0", as(run("vllm"), "", "vllm", "Qwen/Qwen2-VL-7B-Instruct")), killed("rollout", "Out of memory: Killed process 1 (python)"), "MALLOC_ARENA_MAX=2"},
+		{"ROLL hands the switch to its engine", growing("", of("roll", as(run("megatron"), "megatron", "vllm", "Qwen/Qwen2.5-VL-7B-Instruct"))), killed("rollout", "Out of memory: Killed process 1 (ray::ActorWorke)"), "actor_infer.strategy_args.strategy_config.disable_mm_preprocessor_cache=true"},
 		{"a host cache of a set size is that size, whatever the ratio", as(run("sglang", "hicache_ratio", "2.0", "hicache_size", "40"), "", "sglang", ""), killed("rollout", "Out of memory: Killed process 1 (sglang::schedul)"), "--hicache-size=20"},
 		{"a host cache is halved where no figure tells", as(run("sglang", "hicache_ratio", "1.5"), "", "sglang", ""), killed("rollout", "Out of memory: Killed process 1 (sglang::schedul)"), "--hicache-ratio=0.75"},
 		{"shards of known weights need as many cards as hold them", as(app("tgi", "num_shard", "2"), "", "", "meta-llama/Llama-3.1-70B-Instruct"), with(full("init", frames("/x/models/flash_llama.py|__init__|", "/x/utils/weights.py|get_sharded|")), func(r *classifier.Root) { r.Total = gibs(47.5) }), "--num-shard=4"},

@@ -93,6 +93,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(slices.ContainsFunc(ctx.run.Growth, classifier.Trend.Climbs)), "memory in use stayed the same while the model trained, and then rose each time"}
 		}},
 		"engine_leaks":  {"the engine's version never frees some host memory", "no version of an engine that leaks host memory", engineLeaks},
+		"keeps_images":  {"vLLM keeps preprocessed images in host memory", "vLLM is not known to keep preprocessed images", keepsImages},
 		"keeps_samples": {"a buffer of samples fills host memory", "no buffer of samples is known to fill host memory", found(cause.KeepsSamples, "no large buffer of samples is set")},
 		"outgrown":      {"workers hold far more host memory than model and states take", "workers hold no more host memory than they may need", found(cause.Outgrown, "")},
 		"large_graphs": {"the CUDA graphs hold an eighth of the card and more", "the CUDA graphs are not known to hold much", func(ctx *Context, _ string) verdict {

@@ -148,6 +148,9 @@ func wholeGathered(ctx *Context, _ string) verdict {
 			return verdict{yes, why}
 		}
 	}
+	if why := cause.AllReduced(r, p, strings.HasPrefix(ctx.run.Backend, "fsdp") && ctx.stackContains(4, "foreach_reduce")); why != "" {
+		return verdict{yes, why}
+	}
 	if at != memory.Gather || p > mostParameters || r == nil || p > 0 && *r < 19*p/10 || ctx.phase == "checkpoint" || ctx.phase == "weight_update" {
 		return verdict{no, "no request is the whole model"}
 	}

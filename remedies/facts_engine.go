@@ -99,6 +99,19 @@ func engineLeaks(ctx *Context, _ string) verdict {
 	return verdict{no, "the engine is not known to leak"}
 }
 
+// seesImages matches names of models that take images.
+var seesImages = lazyre.New(`(?i)(?:^|[-_./\d])(?:vl|vlm|vision|llava|pixtral|internvl|minicpm-v|paligemma|idefics|molmo|qvq|omni|multimodal)(?:$|[-_./\d])`)
+
+// keepsImages reports whether vLLM keeps what its processor makes of images. Before 0.10.1 a switch turns that off
+// (disable_mm_preprocessor_cache; #15085), and reports of memory that never stops to grow end with it.
+func keepsImages(ctx *Context, _ string) verdict {
+	if later, ok := versionIn(ctx.run.EngineVersion, ">=0.10.1"); ctx.run.Engine != "vllm" || ok && later || !seesImages().MatchString(ctx.model.name) || slices.Contains(training, ctx.phase) || ctx.is("engine_leaks") {
+		return verdict{}
+	}
+	_, off := ctx.settings.flag("disable_mm_preprocessor_cache")
+	return verdict{truthOf(off != yes), "vLLM keeps what it makes of images in host memory"}
+}
+
 // ncclPeers reports whether NCCL's request is that of connections: ten MiB for each of a channel (src/init.cc, computeBuffSizes). NVLink
 // SHARP and other transports take their memory in other sizes.
 func ncclPeers(ctx *Context, _ string) verdict {

@@ -149,6 +149,7 @@ var levers = []lever{
 	{id: "lean-save", topics: []string{"lean-save"}, keys: []string{"save_contents", "save_only_model", "no_save_optim"}, costs: "the optimizer's state is not saved, or only for as many ranks"},
 	{id: "offload-off", topics: []string{"offload-off"}, keys: []string{"offload", "pin_memory"}, costs: "more GPU memory"},
 	{id: "host-cache", keys: []string{"swap_space", "hicache_ratio", "host_cache_size", "hicache_size", "kv_cache_host_memory_bytes", "kv_offloading_size", "max_cpu_loras", "max_local_cpu_size", "vllm_cpu_kvcache_space"}, costs: "room for fewer sequences in host memory"},
+	{id: "input-cache", topics: []string{"input-cache"}, costs: "images are preprocessed again each time"},
 	{id: "lazy-load", topics: []string{"lazy-load"}, keys: []string{"memory_efficient_load", "cpu_ram_efficient_loading", "low_cpu_mem_usage", "use_meta_tensor", "zero3_init", "lazy_unpickle", "low_cpu_memory"}},
 	{id: "ray-tasks", topics: []string{"ray-tasks"}, costs: "fewer tasks at once"},
 	{id: "array-file", topics: []string{"array-file"}, costs: "slower access"},

@@ -25,6 +25,10 @@ func (q *paramQuery) halvings() (k int, how string) {
 	default:
 		return 1, ""
 	}
+	if total, _, ok := cardCapacity(q.Context); ok && r.Free == nil && r.Requested != nil && *r.Requested > total && !q.amongActivations() {
+		k = int(math.Ceil(math.Log2(float64(*r.Requested) / (0.75 * float64(total)))))
+		return k, fmt.Sprintf("%s requested / three quarters of the card's %s = %.2f, so %s", classifier.GiB(*r.Requested), classifier.GiB(total), float64(*r.Requested)/(0.75*float64(total)), times(k))
+	}
 	if r.Requested == nil || r.Free == nil || *r.Free <= 0 || *r.Requested <= *r.Free {
 		return 1, ""
 	}
@@ -124,7 +128,7 @@ func halveMicro(q *paramQuery, m int64) proposedValue {
 	how += fmt.Sprintf("%d / %d = %d", m, int64(1)<<min(k, 62), m>>min(k, 62)) + clamped(m>>min(k, 62), to, "one sample")
 	if before := m >> min(k-1, 62); k > 1 && before > to {
 		asks := int64(float64(*q.root.Requested) * float64(before) / float64(m))
-		if asks <= *q.root.Free {
+		if free := q.root.Free; free != nil && asks <= *free {
 			how += fmt.Sprintf(" (%d fits this batch, %s, but not full length)", before, classifier.GiB(asks))
 		} else {
 			how += fmt.Sprintf(" (%d would still ask for %s)", before, classifier.GiB(asks))

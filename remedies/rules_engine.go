@@ -72,17 +72,19 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 }
 
 // samplerCopies returns how many copies of the failed request vLLM makes after it, for the log-probs of whole prompts. The first engine
-// casts the logits, then keeps their softmax and log-softmax beside them (model_executor/layers/sampler.py, 0.4 to 0.8); V1 takes
-// a log-softmax in float32 of logits in 16 bits (v1/worker/gpu_model_runner.py, _get_prompt_logprobs_dict).
+// casts the logits, then keeps their softmax, their log-softmax and the rows of the latter that it ranks beside them
+// (model_executor/layers/sampler.py, 0.4 to 0.8); V1 takes a log-softmax in float32 of logits in 16 bits
+// (v1/worker/gpu_model_runner.py, _get_prompt_logprobs_dict).
 func samplerCopies(ctx *Context) int64 {
 	const large = 1 << 30
+	first := ctx.passesThrough("/vllm/model_executor/layers/sampler.py")
 	switch {
 	case deref(ctx.root.Requested) < large:
 		return 0
-	case ctx.stackContains(12, "_get_prompt_logprobs_dict") && ctx.stackContains(8, "compute_logits("), ctx.passesThrough("/vllm/model_executor/layers/sampler.py") && ctx.stackContains(1, "logits.to(torch.float"):
+	case first && ctx.stackContains(1, "logits.to(torch.float"):
+		return 3
+	case first && ctx.stackContains(1, "torch.softmax("), ctx.stackContains(12, "_get_prompt_logprobs_dict") && ctx.stackContains(8, "compute_logits("):
 		return 2
-	case ctx.passesThrough("/vllm/model_executor/layers/sampler.py") && ctx.stackContains(1, "torch.softmax("):
-		return 1
 	}
 	return 0
 }
@@ -447,23 +449,4 @@ func concurrency(q *paramQuery, n int64) proposedValue {
 	}
 	to := int64(1) << (bits.Len64(uint64(n-1)) - 1)
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("the next smaller power of two below %d", n)}
-}
-
-// hostRatio returns the part of a ratio of host memory that was free for the request, less a tenth, or half of it if that is
-// unknown.
-func hostRatio(q *paramQuery) proposedValue {
-	f, ok := parseNumber(q.cur)
-	if !ok || f <= 0 {
-		return proposedValue{}
-	}
-	const kept = 10 << 30 // of what is free, for other programs (srt/mem_cache/memory_pool_host.py)
-	part, how := 0.5, "half of it: the log does not show how much was missing"
-	if r := q.root; q.recognized("sglang.hicache") && r.Requested != nil && r.Free != nil && *r.Free > kept && *r.Free-kept < *r.Requested {
-		part = 0.9 * float64(*r.Free-kept) / float64(*r.Requested)
-		how = fmt.Sprintf("%s x (%s free - 10 GiB that SGLang leaves free) / %s requested, less a tenth", q.cur, classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
-	}
-	if strings.HasSuffix(q.p.Key, "size") { // a whole number of GB
-		return proposedValue{to: fraction(math.Floor(f * part)), how: how}
-	}
-	return proposedValue{to: fraction(math.Floor(f*part*20) / 20), how: how}
 }

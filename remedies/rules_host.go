@@ -162,3 +162,41 @@ func podRequest(q *paramQuery) proposedValue {
 	to := used/10*11>>30 + 1
 	return proposedValue{to: itoa(to) + "Gi", how: fmt.Sprintf("%s that the container used, and a tenth", classifier.GiB(used))}
 }
+
+// hostRatio returns the part of a ratio of host memory that was free for the request, less a tenth, or what the pools of all ranks may
+// take of the node, or half of it if neither is known.
+func hostRatio(q *paramQuery) proposedValue {
+	f, ok := parseNumber(q.cur)
+	if !ok || f <= 0 {
+		return proposedValue{}
+	}
+	const kept = 10 << 30 // of what is free, for other programs (srt/mem_cache/memory_pool_host.py), and for the process of each rank
+	part, how := 0.5, "half of it: the log does not show how much was missing"
+	r, node := q.root, deref(nodeRAM(q.Context))
+	pools, ranks := hostPools(q.Context)
+	switch {
+	case q.recognized("sglang.hicache") && r.Requested != nil && r.Free != nil && *r.Free > kept && *r.Free-kept < *r.Requested:
+		part = 0.9 * float64(*r.Free-kept) / float64(*r.Requested)
+		how = fmt.Sprintf("%s x (%s free - 10 GiB that SGLang leaves free) / %s requested, less a tenth", q.cur, classifier.GiB(*r.Free), classifier.GiB(*r.Requested))
+	case pools > node-ranks*kept && node > ranks*kept:
+		part = 0.95 * float64(node-ranks*kept) / float64(pools)
+		how = fmt.Sprintf("%s x (%s of RAM - 10 GiB for each of %d ranks) / %s for their caches, less a twentieth", q.cur, classifier.GiB(node), ranks, classifier.GiB(pools))
+	}
+	if strings.HasSuffix(q.p.Key, "size") { // a whole number of GB
+		return proposedValue{to: fraction(math.Floor(f * part)), how: how}
+	}
+	return proposedValue{to: fraction(math.Floor(f*part*20) / 20), how: how}
+}
+
+// hostPools returns what SGLang's ranks on a node take together for their hierarchical caches, 0 if the log does not show it. Each rank
+// compares only its own with what is free.
+func hostPools(ctx *Context) (bytes, ranks int64) {
+	g, ok := lastReading(ctx.run, "sglang.host_pool") // the kill may be in the log of the kernel
+	one, _ := g.Fields.Int("needed")
+	tp, known := ctx.settings.integer(engineTP...)
+	nodes, _ := ctx.settings.integer("nnodes")
+	if ranks = tp / max(nodes, 1); !ok || !known || ranks < 1 || ranks > 1<<10 {
+		return 0, 0
+	}
+	return one * ranks, ranks
+}

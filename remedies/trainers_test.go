@@ -159,6 +159,38 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 		},
 		{"later ones count answers", versioned("0.17.0", run("trl", batch, "8", "num_generations", "8", "max_completion_length", "512")), step(), []string{batch + " = 2"}, nil},
 		{
+			"FSDP2 that shards the model in one piece", counted(as(run("torch", "batch_size", "1", "nproc_per_node", "8"), "fsdp2", "", "x"), 7_615_616_512, 0),
+			gpu("backward", 28.37, 19.42, 39.39, frames("/x/train.py|main|loss.backward()", "/x/torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py|foreach_reduce|reduce_scatter_input = torch.empty(")),
+			[]string{"fully_shard set"},
+			[]string{"batch_size down"},
+		},
+		{
+			"layers that FSDP2 reduces one by one", counted(as(run("torch", "batch_size", "8"), "fsdp2", "", "x"), 7_615_616_512, 0),
+			gpu("backward", 0.87, 0.42, 39.39, frames("/x/train.py|main|loss.backward()", "/x/torch/distributed/fsdp/_fully_shard/_fsdp_collectives.py|foreach_reduce|reduce_scatter_input = torch.empty(")),
+			nil,
+			[]string{"fully_shard set"},
+		},
+		{
+			"a request larger than the card, whose free memory nothing tells", run("jax", batch, "64"),
+			with(gpu("training", 57.3, 0, 23.7, nil), func(r *classifier.Root) { r.Free = nil }),
+			[]string{batch + " = 16"},
+			nil,
+		},
+		{
+			"a quantized pipeline fills the card before it can move anything", of("diffusers", run("torch")),
+			gpu("init", .09, .04, 23.56, frames("/w/gen.py|<module>|pipe = Flux2Pipeline.from_pretrained(", "/x/diffusers/pipelines/pipeline_utils.py|from_pretrained|loaded_sub_model = load_sub_model(", "/x/diffusers/quantizers/bitsandbytes/bnb_quantizer.py|create_quantized_param|new_value = bnb.nn.Params4bit.from_prequantized(")),
+			[]string{"device_map = \"cpu\""},
+			[]string{"pipe.enable_model_cpu_offload() set"},
+		},
+		{
+			"Unsloth's engine is never another process", of("unsloth", run("torch", "per_device_train_batch_size", "2")),
+			with(gpu("forward", .11, .04, 23.53, forward), func(r *classifier.Root) {
+				r.OtherProcesses, r.ProcessBytes, r.Allocated = gibs(16.4), gibs(7.09), gibs(6.53)
+			}),
+			[]string{"other processes set"},
+			[]string{"per_device_train_batch_size down"},
+		},
+		{
 			"gathered layers that are never let go", of("torchtitan", as(run("torch", "--parallelism.fsdp_reshard_after_forward", "never"), "fsdp2", "", "")), gpu("forward", 1.59, 1.15, 79, unshard),
 			[]string{"fsdp_reshard_after_forward = default"},
 			nil,

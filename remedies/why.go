@@ -120,6 +120,7 @@ func causeInput(ctx *Context) *cause.Input {
 		out.PrefillTokens, _ = g.Fields.Int("count")
 	}
 	out.NodeRAM = nodeRAM(ctx)
+	out.HostPools, _ = hostPools(ctx)
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)
 	out.CountedAgainst = countedAgainst(ctx)
@@ -256,6 +257,9 @@ func mayShareCard(ctx *Context) bool {
 		if !in.ListsItself() && !all {
 			return false // more than the job's own engine takes
 		}
+	}
+	if r.OtherProcesses != nil && ctx.run.Application == "unsloth" {
+		return false // its engine is in the trainer's own process
 	}
 	t := ctx.holds("shares_card").truth
 	engine := isServer(ctx.run.Engine) && !isServer(ctx.run.Framework) && ctx.run.Framework != "areal" // whose engines have cards of their own

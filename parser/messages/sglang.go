@@ -277,6 +277,14 @@ func sglangGauges() []pattern.Pattern {
 			NoMatch: []string{"Load weight begin. avail mem=78.58 GB"},
 		},
 		{
+			Name:     "sglang.host_pool",
+			Literals: []string{"GB host memory for hierarchical KV cache"},
+			Expr:     `Allocating (?<needed_dsz>\d{1,6}(?:\.\d{1,3})? ?GB) host memory for hierarchical KV cache`,
+			Gauge:    true, Source: "SGLang 0.4-0.5, mem_cache/memory_pool_host.py: of one rank; GB is 10^9 here",
+			Match:   []pattern.Sample{{Line: "Allocating 96.50 GB host memory for hierarchical KV cache.", Want: parser.Fields{"needed": "96500000000"}}},
+			NoMatch: []string{"Not enough host memory available. Requesting 96.50 GB but only have 41.25 GB free."},
+		},
+		{
 			Name:     "sglang.mem_kv_pool",
 			Literals: []string{"KV Cache is allocated."},
 			Expr: `KV Cache is allocated\. (?:[^\n]{0,60}?#tokens: (?<tokens>\d+), )?` +

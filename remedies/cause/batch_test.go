@@ -100,6 +100,11 @@ func TestGrowthWithinAStepIsEven(t *testing.T) {
 			in := &Input{Resource: "gpu", Phase: "backward", LastStep: number(0), Growth: []classifier.Trend{trend}}
 			_, grows := in.growth()
 			assert.Equal(t, c.want, grows)
+
+			trend.Name = "reading.rss"
+			in = &Input{Resource: "host", Phase: "init", Growth: []classifier.Trend{trend}}
+			_, grows = in.growth()
+			assert.Equal(t, c.want, grows, "a program that serves or generates may say nothing after its start")
 		})
 	}
 }

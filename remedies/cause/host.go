@@ -179,6 +179,9 @@ var host = []hypothesis{
 				if each, ranks := in.number("hicache_size"), in.number("tp_size", "tensor_parallel_size")/max(in.number("nnodes"), 1); each > 0 && ranks > 1 {
 					return fmt.Sprintf("the hierarchical caches of %d ranks take %d GB of host memory, %d GB each (hicache_size)", ranks, ranks*each, each), in.Requested
 				}
+				if in.HostPools > 0 {
+					return "SGLang's hierarchical caches of all ranks take " + classifier.GiB(in.HostPools) + " of host memory", &in.HostPools
+				}
 				return "each rank's hierarchical cache is larger than the host memory left", in.Requested
 			}
 			if held := trainersHold(in); held != "" && offloads(in) == "" {

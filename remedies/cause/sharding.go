@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -81,7 +82,8 @@ func oneUnit(in *Input) string {
 	if noWrap(in) != "" {
 		return noWrap(in)
 	}
-	return AllShards(in.Requested, in.Trained, in.GPUs, in.trainerGPU() && strings.HasPrefix(in.Backend, "fsdp"))
+	fsdp := in.trainerGPU() && strings.HasPrefix(in.Backend, "fsdp")
+	return cmp.Or(AllShards(in.Requested, in.Trained, in.GPUs, fsdp), AllReduced(in.Requested, in.Parameters.Value, fsdp && in.GPUs > 1 && in.passes(4, "foreach_reduce")))
 }
 
 var noWrap = both(is(": FSDP shards the model in one piece", []string{"fsdp_auto_wrap_policy"}, "no_wrap"), (*Input).trainerGPU)
@@ -108,6 +110,20 @@ func AllShards(requested *int64, shard, ranks int64, fsdp bool) string {
 	for _, width := range []int64{2, 4} {
 		if whole := width * shard * ranks; max(whole-*requested, *requested-whole) < whole/100 {
 			return fmt.Sprintf("one request of %s is the shards of all %d ranks, %s parameters of %d bytes each", gib(requested), ranks, count(shard), width)
+		}
+	}
+	return ""
+}
+
+// AllReduced reports that FSDP2 failed where it joins gradients to reduce them (_fsdp_collectives.py, foreach_reduce), and that they are those
+// of all parameters.
+func AllReduced(requested *int64, parameters int64, reduces bool) string {
+	if !reduces || requested == nil || parameters <= 0 || parameters > 1<<40 {
+		return ""
+	}
+	for _, width := range []int64{2, 4} {
+		if whole := width * parameters; max(whole-*requested, *requested-whole) < whole/100 {
+			return fmt.Sprintf("one request of %s is the gradients of all %s parameters, %d bytes each: FSDP shards the model in one piece", gib(requested), count(parameters), width)
 		}
 	}
 	return ""

@@ -47,6 +47,9 @@ var training = []hypothesis{
 			failedIn("it failed in a phase where the states do not grow", "rollout", "weight_update", "checkpoint", "data"),
 		},
 		figure: func(in *Input) (string, *int64) {
+			if why := oneUnit(in); strings.HasPrefix(why, "one request") {
+				return why, in.Requested
+			}
 			if oneUnit(in) != "" {
 				return "FSDP gathers the whole model at once, for no policy wraps its layers", nil
 			}
