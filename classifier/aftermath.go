@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"oomscan/classifier/phase"
 	"oomscan/parser"
 	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
@@ -113,7 +114,7 @@ func isFatal(x *event) bool {
 // goesOn reports whether the input shows progress after an event (bars that count on, losses) and then nothing that died: a
 // bar printed late, by a buffer that is flushed as the process ends, is followed by the death.
 func (c *conclusion) goesOn(e *event) bool {
-	if uncaught(e.Trace) && e.file.ProgressAt-e.At.Offset < outputBuffer && e.file.OldBars-e.OldBars < 3 {
+	if uncaught(e.Trace) && e.file.ProgressAt-e.At.Offset < outputBuffer && e.file.OldBars-e.OldBars < 3 && !c.trained(e) {
 		return false // later lines were waiting in the buffer of standard output, where tqdm draws no bars
 	}
 	if c.behind(e.file.Signs, e.SignsBy, e.file.Progress-e.Progress, e) < 3 || e.Attempt != e.file.Attempt {
@@ -122,6 +123,19 @@ func (c *conclusion) goesOn(e *event) bool {
 	return !slices.ContainsFunc(c.job.index.byFile[e.file], func(x *event) bool {
 		return x.Progress > e.Progress && !c.another(x) && (x.Role == parser.Evidence || x.Role == parser.Consequence || x.Kind == parser.Exception)
 	})
+}
+
+// trainingLoop is a function that only the loop of a training calls, or that loop itself.
+var trainingLoop = lazyre.New(`^(?:_inner_training_loop|train(?:ing)?_step|train_one_epoch|train_epoch)$`)
+
+// trained reports whether the training in which an event happened counted on from there and came to its end: then its lines behind the
+// event did not wait in a buffer. Those of an evaluation or a save behind the training may have.
+func (c *conclusion) trained(e *event) bool {
+	if f := e.file; f.WentOn <= e.At.Line || f.Trained <= f.WentOn {
+		return false
+	}
+	p := c.phase().Phase
+	return p == phase.Backward || p == phase.Optimizer || slices.ContainsFunc(e.Trace.Frames, func(f traceback.Frame) bool { return trainingLoop().MatchString(f.Func) })
 }
 
 // another reports whether an event comes from a different program than the root, in an input that both write to.

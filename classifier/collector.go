@@ -116,8 +116,9 @@ func (c *Collector) event(o parser.Event) parser.Event {
 	f.learnFailed(&o)
 	f.learnDevice(&o)
 	f.followAttempt(&o)
-	if o.Role == parser.Evidence && f.FailedLine == 0 {
-		f.FailedLine = o.At.Line
+	if o.Role == parser.Evidence {
+		f.FailedLine = cmp.Or(f.FailedLine, o.At.Line)
+		f.Waits = true
 	}
 	f.PerPattern[o.Pattern]++
 	n := f.PerPattern[o.Pattern]

@@ -228,6 +228,52 @@ func TestAScriptThatPrintsItsTracebackGoesOn(t *testing.T) {
 	}
 }
 
+// TestATrainingThatEndsSurvivedItsFailure has tracebacks that reach the script, and few lines behind them: a buffer may hold those.
+func TestATrainingThatEndsSurvivedItsFailure(t *testing.T) {
+	t.Parallel()
+	const (
+		backward = "Traceback (most recent call last):\n  File \"/home/u/train.py\", line 90, in <module>\n    main()\n  File \"/home/u/train.py\", line 61, in main\n    loss.backward()\n"
+		evaluate = "Traceback (most recent call last):\n  File \"/home/u/train.py\", line 97, in <module>\n    trainer.evaluate()\n" +
+			"  File \"/opt/lib/python3.11/site-packages/transformers/trainer.py\", line 4201, in evaluate\n    output = eval_loop(\n"
+		full    = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n"
+		trained = "{'train_runtime': 4121.0221, 'train_samples_per_second': 11.648, 'train_loss': 1.4127, 'epoch': 3.0}\n"
+		again   = "[INFO|trainer.py:2414] 2025-08-14 05:52:20,120 >> Currently training with a batch size of: 14\n"
+		killed  = "srun: error: node1: task 0: Exited with exit code 1\n"
+	)
+	steps := func(from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			fmt.Fprintf(&b, "{'loss': 0.9234, 'grad_norm': 1.25, 'learning_rate': 1e-05, 'epoch': %.2f}\n", float64(i)/100)
+		}
+		return b.String()
+	}
+	for name, c := range map[string]struct {
+		log  string
+		want bool
+	}{
+		"it counts on to its end":               {steps(1, 20) + backward + full + steps(20, 40) + trained, true},
+		"in axolotl's words":                    {steps(1, 20) + backward + full + steps(20, 40) + "[2025-06-01 11:08:01,123] [INFO] [axolotl.train.train:231] [PID:4110] [RANK:0] Training Completed!!! Saving pre-trained model to ./out\n", true},
+		"another rank catches it":               {steps(1, 20) + label("[rank2]: ", backward+full) + steps(20, 40) + trained, true},
+		"two failures":                          {steps(1, 20) + backward + full + steps(20, 24) + backward + full + steps(24, 40) + trained, true},
+		"a smaller batch":                       {steps(0, 1) + backward + full + again + steps(0, 20) + trained, true},
+		"no end":                                {steps(1, 20) + backward + full + steps(20, 40), false},
+		"a run that is started again":           {steps(1, 20) + backward + full + steps(1, 40) + trained, false},
+		"started again after the first step":    {steps(0, 1) + backward + full + steps(0, 40) + trained, false},
+		"started again after nothing":           {backward + full + steps(1, 40) + trained, false},
+		"started again from a file's beginning": {steps(1, 20) + backward + full + strings.Repeat("loading\n", 9) + again + steps(1, 40) + trained, false},
+		"a buffer behind the evaluation":        {steps(1, 20) + evaluate + full + steps(20, 40) + trained, false},
+		"the end of the training before":        {steps(1, 20) + trained + backward + full + steps(20, 40), false},
+		"a launcher that saw it die":            {steps(1, 20) + backward + full + steps(20, 40) + trained + killed, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"x.log": c.log}).Incidents
+			require.NotEmpty(t, got)
+			assert.Equal(t, c.want, got[0].Survived)
+		})
+	}
+}
+
 // TestAnotherProgramsStepsAreNoRecovery puts the logs of two programs together, as launchers do: one dies, the other one has caught its
 // failure and goes on.
 func TestAnotherProgramsStepsAreNoRecovery(t *testing.T) {

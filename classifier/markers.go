@@ -24,12 +24,17 @@ func (c *Collector) marker(o *parser.Marker) {
 		f.step(o)
 	case "progress":
 		n, counts := o.Fields.Int("count")
+		if counts && f.countsOn(o, int(n)) {
+			return
+		}
 		counts = counts && n < maxCount && f.count(o.Fields["of"], int(n), o.Fields["bar"] != "")
 		if counts || o.Fields["served"] != "" {
 			f.Progress++
 			f.ProgressAt = o.At.Offset
 			f.Signs.count(o.Header.Launched(), f.Progress)
 		}
+	case "trained":
+		f.Trained = o.At.Line
 	case "ready":
 		f.Ready = true
 	case "timer":
@@ -68,6 +73,25 @@ func (f *file) count(of string, n int, bar bool) bool {
 		f.OldBars++
 	}
 	return true
+}
+
+// countsOn notes whether a run counts on from where it was when it failed. before: this is what it had counted by then.
+func (f *file) countsOn(o *parser.Marker, n int) (before bool) {
+	of := o.Fields["of"]
+	last, known := f.CountedTo[of]
+	switch before = o.Fields["before"] != ""; {
+	case before:
+		f.Waits = false
+	case f.Waits && known:
+		f.Waits, f.WentOn = false, 0
+		if n > last {
+			f.WentOn = o.At.Line
+		}
+	}
+	if known || !f.Waits && len(f.CountedTo) < maxCounted {
+		f.CountedTo[short(of)] = n
+	}
+	return before
 }
 
 // step counts a training step, once.

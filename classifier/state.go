@@ -56,6 +56,10 @@ type file struct {
 	ProgressAt int64             // position of the last one
 	OldBars    int               // those of progress bars that were there before the first failure
 	Counted    map[string]tally  // such signs, by what is counted
+	CountedTo  map[string]int    // the last such signs, those before a failure among them
+	Waits      bool              // something failed since
+	WentOn     int               // line of the first sign behind the last failure, if it counts on from the last one before
+	Trained    int               // line on which the loop of a training was last said to be over
 	Dead       int               // pid of an actor whose death is being reported, by the writer deadBy
 	DeadBy     string
 	LastStep   int       // highest step of this attempt, -1 before any
@@ -139,6 +143,7 @@ func (f *file) makeMaps() {
 	makeMap(&f.Writers)
 	makeMap(&f.Clocks)
 	makeMap(&f.Counted)
+	makeMap(&f.CountedTo)
 }
 
 func makeMap[K comparable, V any](m *map[K]V) {

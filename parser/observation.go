@@ -154,7 +154,8 @@ type Setting struct {
 //
 //	phase     Fields: phase, edge (open, close, point), label
 //	step      Fields: step
-//	progress  a run goes on after something failed: Fields count, which grows
+//	progress  a run goes on after something failed: Fields count, which grows, of; with before it is what was counted last before that
+//	trained   the loop of a training came to its end
 //	timer     Fields: timer, edge
 //	ready     an engine serves requests
 //	identity  a process tells its rank: Fields rank, pid, host, device, local_rank, label (what stands before its lines; those known)

@@ -96,6 +96,24 @@ func huggingFaceMarkers() []pattern.Pattern {
 			[]string{"Saving model checkpoint to", "Saving current state to", "[Torch] Saving ", "Saving Optimizer state to", "Processing zero checkpoint '"},
 			"Saving model checkpoint to /out/checkpoint-500", "Saving Optimizer state to out/optimizer.bin", "Processing zero checkpoint 'out/global_step500'"),
 		{
+			Name:     "trainer.trained",
+			Literals: []string{"{'train_runtime': ", "Training Completed!!! Saving", "Training completed", "`Trainer.fit` stopped: `", "[after training is done] ", "Training completes! Total time elapsed", "Training done!"},
+			Expr: `^\s{0,4}\{'train_runtime': |\bTraining completed\. Do not forget to share your model|\bTraining Completed!!! Saving (?:pre-)?trained model` +
+				"|^Training (?:completed|done!)$|^`Trainer\\.fit` stopped: `max_(?:epochs|steps|time)=|^ ?\\[after training is done\\] |\\bTraining completes! Total time elapsed",
+			Marker: "trained", Source: "transformers 4.x-5.x, trainer.py; axolotl, train.py; TorchTitan, train.py; Lightning, trainer/trainer.py; Megatron-LM, training.py; AReaL, trainer; SkyRL, trainer.py",
+			Match: lines(
+				"{'train_runtime': 4121.0221, 'train_samples_per_second': 11.648, 'train_steps_per_second': 0.182, 'train_loss': 1.4127, 'epoch': 3.0}",
+				"{'train_runtime': '4121', 'train_samples_per_second': '11.65', 'train_loss': '1.413', 'epoch': '3'}",
+				"Training completed. Do not forget to share your model on huggingface.co/models =)",
+				"Training Completed!!! Saving pre-trained model to ./out",
+				"`Trainer.fit` stopped: `max_epochs=1` reached.",
+				" [after training is done] datetime: 2025-06-01 12:00:00 ",
+				"Training completes! Total time elapsed 3301.2 s.",
+				"Training completed", "Training done!",
+			),
+			NoMatch: []string{"[ASYNC MAIN] Training completed or interrupted", "{'eval_runtime': 12.1, 'epoch': 1.0}", "Training completed in 12 s for trial 4"},
+		},
+		{
 			Name:     "trainer.saving",
 			Literals: []string{"aving checkpoint to ", "aving checkpoint /", "aving a checkpoint to ", "aving training state to ", "--> optim state call on rank ", "  done w model state_dict"},
 			Expr: `^(?:\[[Rr]ank ?\d{1,5}\] )?(?:[Ss]tep \d{1,9}: )?[Ss]aving (?:(?:a )?checkpoint (?:to \S{0,400})?/|training state to \S{0,400}/)` +

@@ -20,6 +20,16 @@ func trainerRecoveries() []pattern.Pattern {
 			NoMatch: []string{"AutoBatch: Computing optimal batch size for imgsz=1280"},
 		},
 		{
+			// The loop of a process that is started again says more before it does this.
+			Name:  "trainer.batch_found",
+			After: []string{"torch.oom.paren", "torch.oom.of_which", "torch.oom.class", "torch.oom.cut", "npu.oom"}, Within: 2,
+			Expr: `^Currently training with a batch size of: (?<count>\d{1,9})$`,
+			Kind: parser.Recovered, Role: parser.Context,
+			Source:  "transformers 4.x-5.x, trainer.py, with auto_find_batch_size",
+			Match:   []pattern.Sample{{Line: "Currently training with a batch size of: 14", Want: parser.Fields{"count": "14"}}},
+			NoMatch: []string{"  Instantaneous batch size per device = 14"},
+		},
+		{
 			Name:     "trainer.batch_size_scaled",
 			Literals: []string{" failed, trying batch size "},
 			Expr:     `Batch size \d{1,9} failed, trying batch size (?<count>\d{1,9})`,

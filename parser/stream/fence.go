@@ -150,7 +150,7 @@ func (f *fence) count(body []byte) bool {
 	if !ok {
 		return false
 	}
-	of, n := c.word+"/"+string(c.total), string(c.n)
+	of, n := c.of(), string(c.n)
 	switch {
 	case f.until == 0:
 		f.of, f.n = of, n

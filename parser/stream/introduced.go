@@ -203,7 +203,7 @@ func (f *fence) readOn(line int, raw []byte) bool {
 	if h.Stream != f.stream {
 		return false
 	}
-	if c, ok := countIn(body); ok && f.of == c.word+"/"+string(c.total) && string(c.n) != f.n && !atMost([]byte(f.n), c.n) {
+	if c, ok := countIn(body); ok && f.of == c.of() && string(c.n) != f.n && !atMost([]byte(f.n), c.n) {
 		f.until = line
 		return false
 	}

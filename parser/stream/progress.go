@@ -86,7 +86,7 @@ const maxSign = 4 << 10
 // watch reads a message for signs of progress: steps that are counted (see step.go), and answered requests.
 func (r *messageReader) watch(at parser.Position, body []byte, h envelope.Header) {
 	if count, counted, status := r.sign(body); counted {
-		fields := parser.Fields{"count": string(count.n), "of": count.word + "/" + string(count.total)}
+		fields := parser.Fields{"count": string(count.n), "of": count.of()}
 		if count.bar && len(count.total) > 0 {
 			fields["bar"] = "true"
 		}
@@ -100,6 +100,31 @@ func (r *messageReader) watch(at parser.Position, body []byte, h envelope.Header
 	} else if body = body[:min(len(body), maxSign)]; mayAdvance(body) {
 		if of, n, ok := r.watched.forms.advance(body); ok {
 			r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: parser.Fields{"count": strconv.Itoa(n), "of": of}, Text: clip(body)})
+		}
+	}
+}
+
+// noteCount emits what the run counted last before a failure, once for the stretch that is watched behind it: a run that is started again
+// counts from the beginning.
+func (r *Reader) noteCount(e *parser.Event) {
+	at, ok := r.lineOf(e)
+	if e.Role != parser.Evidence || r.line < r.recount || r.long != nil || !ok || !r.mayLookBack(enclosedBytes) {
+		return
+	}
+	r.recount = r.line + watchLines
+	line, begins := e.At.Line, e.At.Line
+	if e.Trace != nil {
+		begins = e.Trace.Line
+	}
+	for above := range r.above(at) {
+		if line--; line >= begins || !mayCount(above) {
+			continue
+		}
+		body, h := envelope.Peel(above[bytes.LastIndexByte(above, '\r')+1:])
+		if c, ok := countIn(body[:min(len(body), maxSign)]); ok {
+			at := parser.Position{Source: e.At.Source, Line: line, Passed: e.At.Passed}
+			r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: parser.Fields{"count": string(c.n), "of": c.of(), "before": "true"}})
+			return
 		}
 	}
 }

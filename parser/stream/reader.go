@@ -49,6 +49,7 @@ type Reader struct {
 	unfenced   int64            // up to this offset, text before events was searched for blocks and had none
 	block      int              // the indent of a block that may quote the event that is read
 	lookedBack int64            // bytes before events that were searched for what quotes them
+	recount    int              // the line from which on a failure shows anew what the run counted before it
 	long       *envelope.Header // of the first segment of the long line that is being read; nil outside of one
 	stats      parser.Counts
 	maxLine    int // bytes of a line that is read as a whole
@@ -343,6 +344,7 @@ func (r *Reader) observe(o parser.Observation) {
 	r.flush(0)
 	if ok {
 		r.findFence(&e)
+		r.noteCount(&e)
 	}
 	r.emit(o)
 }

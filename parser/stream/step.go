@@ -41,6 +41,9 @@ func (c *counter) shows(measured func() bool) bool {
 	return c.bar || c.word != "" && len(c.total) > 0 || (c.word != "" || len(c.total) > 0) && measured()
 }
 
+// of is what a counter counts.
+func (c *counter) of() string { return c.word + "/" + string(c.total) }
+
 func (c *counter) full() bool { return len(c.total) > 0 && bytes.Equal(c.n, c.total) }
 
 // countIn is what a message counts. An epoch is only counted where nothing in it is.
