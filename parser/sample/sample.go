@@ -27,7 +27,7 @@ type Mark struct {
 }
 
 // Marks of chat templates (ChatML, Llama 3 and 4, Kimi K2, Mistral, Gemma, Harmony, DeepSeek), of reasoning and of what tools printed, the tags of verl's printed
-// samples (workers/reward_manager) and the headings of LLaMA-Factory's (data/processor).
+// samples (workers/reward_manager), the headings of LLaMA-Factory's (data/processor) and that of SkyRL's (log_example).
 var Marks = []Mark{
 	{"<|im_start|>", true, true},
 	{"<|im_end|>", false, true},
@@ -60,6 +60,7 @@ var Marks = []Mark{
 	{"<｜tool▁output▁begin｜>", true, true},
 	{"<｜tool▁output▁end｜>", false, true},
 	{"<｜end▁of▁sentence｜>", false, true},
+	{rewarded, true, true},
 }
 
 // Openers begin a quotation whose end is sure: a block of code in reStructuredText, with the code indented below; and a traceback in a
@@ -295,8 +296,9 @@ func isQuote(body []byte) bool {
 const (
 	// seconds are the second bytes of the marks that begin with a bracket.
 	seconds = "|/Iprgste\xef"
-	// labelIDs is the one mark that does not.
+	// labelIDs and rewarded are the marks that do not. A line begins with the latter.
 	labelIDs = "label_ids:"
+	rewarded = "Output (Total Reward: "
 	// response opens a sample only behind a prompt: loggers use the word too.
 	response = "[response] "
 )
@@ -309,6 +311,9 @@ func Last(body []byte) (last int, opens bool) {
 	}
 	if bytes.Contains(body, []byte(labelIDs[len("label"):])) { // an underscore is rarer than its letters
 		last, opens = bytes.LastIndex(body, []byte(labelIDs)), false
+	}
+	if bytes.HasPrefix(bytes.TrimLeft(body, " "), []byte(rewarded)) {
+		last, opens = 0, true
 	}
 	for _, bracket := range []byte("<[") { // most messages have few of them
 		var q quotes

@@ -3,6 +3,7 @@ package sample
 import (
 	"math/rand/v2"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -13,22 +14,23 @@ func TestSampleMarksAreToldByTheirBrackets(t *testing.T) {
 	t.Parallel()
 	for _, m := range Marks {
 		told := strings.IndexByte("<[", m.Text[0]) >= 0 && strings.IndexByte(seconds, m.Text[1]) >= 0
-		assert.True(t, told || m.Text == labelIDs, m.Text)
+		assert.True(t, told || m.Text == labelIDs || m.Text == rewarded, m.Text)
 	}
 }
 
 func TestTheLastMarkOpensOrCloses(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(11, 12))
+	anywhere := slices.DeleteFunc(slices.Clone(Marks), func(m Mark) bool { return m.Text == rewarded })
 	for range 2000 {
 		var b []byte
 		for range r.IntN(6) {
-			b = append(b, Marks[r.IntN(len(Marks))].Text...)
+			b = append(b, anywhere[r.IntN(len(anywhere))].Text...)
 			b = append(b[:len(b)-r.IntN(2)], "user"[:4*r.IntN(2)]...)
 			b = append(b, strings.Repeat("[<|_i", r.IntN(3))...)
 		}
 		last, opens := -1, false
-		for _, m := range Marks {
+		for _, m := range anywhere {
 			role := ""
 			if m.Opens && strings.HasSuffix(m.Text, "|>") {
 				role = "[a-z]"
@@ -51,6 +53,7 @@ func TestAMarkInAValueIsNoMark(t *testing.T) {
 		"the template `[INST] x [/INST]` is used",
 		`texts: ["<|im_start|>user\nsay \"hi\" to <|im_end|>"]`,
 		"bos_token = <|im_start|>",
+		"it logs Output (Total Reward: 1.0):",
 	} {
 		mark, _ := Last([]byte(line))
 		assert.Negative(t, mark, line)
@@ -60,6 +63,7 @@ func TestAMarkInAValueIsNoMark(t *testing.T) {
 		"example_format: '<|im_start|>system":        true,
 		"don't <|im_start|>user can't":               true,
 		"<|im_start|>assistant":                      true,
+		"  Output (Total Reward: 1.0):":              true,
 		"say 'hello' <|eot_id|><|start_header_id|>u": true,
 	} {
 		mark, opens := Last([]byte(line))

@@ -94,6 +94,9 @@ func TestAMarkOfASampleHidesNoFailure(t *testing.T) {
 		"a failure below an empty answer":    "Completion:\n" + oomReport + "step 12 loss 2.1\n",
 		"how far something is":               "Completion: 12/100\n" + oomReport + "step 12 loss 2.1\n",
 		"a setting that is named action":     "Action: restart\n" + oomMessage + "Action: restart\n",
+		"a traceback behind SkyRL's output":  "  Output (Total Reward: 1.0):\nThe answer is\n" + oomReport,
+		"a process that dies in one":         "  Output (Total Reward: 1.0):\nThe answer is\n" + oomMessage + "srun: error: node1: task 0: Exited with exit code 1\n",
+		"a sum of rewards":                   "INFO Output (Total Reward: 1.0): done\n" + oomMessage,
 		"a kill that slurmstepd counts":      "<|im_start|>assistant\nThe answer is\nslurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.\n",
 		"a kill by the kernel":               "<|im_start|>user\nhello\nOut of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:0kB oom_score_adj:0\n",
 	} {
@@ -119,6 +122,8 @@ func TestAFailureInASampleIsText(t *testing.T) {
 		"verl's response":              "[prompt] What is this?\n[response] You get\n@[ground_truth] full\n[score] 1.0\n",
 		"LLaMA-Factory's inputs":       "inputs:\n<|im_start|>user\nWhat is this?\n@<|im_end|>\n<|im_start|>assistant\nThe card is full.<|im_end|>\nlabel_ids:\n[-100, 2]\n",
 		"a sample that goes on":        "<|im_start|>user\nWhat is this?\n@<|im_end|>\n<|im_start|>assistant\n@ is your error<|endoftext|>\n",
+		"SkyRL":                        "Example:\n  Input: <|im_start|>user\nWhy?<|im_end|>\n  Output (Total Reward: 1.0):\nYou get\n@and so on<|im_end|>\n",
+		"SkyRL, cut":                   "  Output (Total Reward: 0.0):\nYou get\n@step 12 loss 2.1\nstep 13 loss 2.1\nstep 14 loss 2.1\n",
 		"reasoning":                    "<think>\nThe user sees\n@</think>\n",
 		"what a tool printed":          "<tool_response>\n@</tool_response>\n",
 		"Gemma":                        "<start_of_turn>user\nWhat is this?\n@<end_of_turn>\n",
