@@ -105,6 +105,8 @@ var Turns = []Turn{
 	{"Action:", true},
 	{"ACTION:", true},
 	{"[Action]", true},
+	{"(Open file: ", true}, // SWE-agent's prompt, below all that a command printed
+	{"(Current directory: ", true},
 	{"🤖 MODEL INPUT", false}, // SWE-agent
 	{"🧾 OBSERVATION", false},
 	{"💭 THOUGHT", true},
@@ -131,7 +133,7 @@ const maxLabel = 40
 
 // turnOf is the heading that a message begins with, nil when there is none.
 func turnOf(body []byte) *Turn {
-	if len(body) == 0 || strings.IndexByte("#*HACQOT<[\xf0", body[0]) < 0 {
+	if len(body) == 0 || strings.IndexByte("#*(HACQOT<[\xf0", body[0]) < 0 {
 		return nil
 	}
 	rest := bytes.TrimPrefix(body, []byte("### "))
