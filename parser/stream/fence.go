@@ -48,6 +48,8 @@ type fence struct {
 	test     *testRunner // no block, but a test (see introduced.go)
 	name     string      // which the runner gives the test
 	heading  bool        // no block, but what stands below the heading of a text
+	record   []byte      // how the record of a program that was run begins (see executed.go)
+	ended    int         // such records of a success around it
 	text     int         // the line of the failure in that text, or in the test
 	indent   int         // of all lines of the block, where nothing else closes it
 	below    int         // lines with text behind such a block
@@ -235,6 +237,9 @@ func (f *fence) holds(e *parser.Event) bool {
 	switch {
 	case f.test != nil:
 		return e.At.Line > f.from && e.Header.Stream == f.stream && isSpoken(e)
+	case f.record != nil:
+		_, same := alike([]byte(e.Text), f.record)
+		return same == len(f.record) && e.Header.Stream == f.stream
 	case f.heading:
 		return e.At.Line == f.text && isSpoken(e)
 	}

@@ -172,7 +172,9 @@ func (r *Reader) findIntroduction(e *parser.Event) {
 	if f.test != nil || f.heading {
 		f.until, f.text = r.line+watchLines, e.At.Line
 		r.fence = f
+		return
 	}
+	r.findExecuted(e, at)
 }
 
 // readResult follows a line behind a failure in a test, and reports whether the test passes. Nothing more is to come where it fails, another
@@ -196,18 +198,18 @@ func (f *fence) readResult(line int, raw []byte) bool {
 // readOn follows a line behind a failure below a heading, and reports whether the run goes on. One that died goes on when it is launched again,
 // from an earlier step.
 func (f *fence) readOn(line int, raw []byte) bool {
-	if !mayCount(raw) || f.anyDied() {
+	if f.record != nil && f.follows(raw) || !mayCount(raw) || f.anyDied() {
 		return false
 	}
 	body, h := envelope.Peel(raw)
-	if h.Stream != f.stream {
+	if h.Stream != f.stream && f.record == nil {
 		return false
 	}
 	if c, ok := countIn(body); ok && f.of == c.of() && string(c.n) != f.n && !atMost([]byte(f.n), c.n) {
 		f.until = line
 		return false
 	}
-	return f.count(body)
+	return f.count(body) && (f.record == nil || f.ended >= leastEnded)
 }
 
 // anyDied reports whether what waits tells of the end of a process.
