@@ -12,7 +12,7 @@ import (
 
 // A run may print the log of another one in a Markdown fence or a script's here-document. What failed in a fence is quoted if the
 // counter that stood before the block counts on behind it, if a run begins there and counts up, if links around it show a document
-// of a repository, or if it stands in a manual (see manual.go). People save such blocks too: then it happened. Nobody saves a
+// of a repository, if somebody speaks before it and behind it, or if it stands in a manual (see manual.go). People save such blocks too: then it happened. Nobody saves a
 // here-document around a log, so one that closes quotes all that it holds. An indented block (see [Reader.inIndented]) is quoted if more
 // than a few words stand behind it.
 
@@ -32,6 +32,9 @@ var htmlHeading = lazyre.New(`</h[2-6]>`)
 // toolOutput is the name of an element in which an agent is shown what its command printed.
 var toolOutput = lazyre.New(`^(?:(?:tool|function)_(?:results?|outputs?|responses?)|observations?|execution_results?)$`)
 
+// speaker begins what somebody says in the transcript of a chat.
+var speaker = lazyre.New(`^(?:>{1,3} ?)?(?i:user|human|you|assistant|bot|chatbot|ai)(?: ?>|:)\s`)
+
 // beginsToCount is how often a run counts behind a block that had not begun before.
 const beginsToCount = 3
 
@@ -44,6 +47,7 @@ type fence struct {
 	here     bool        // the block is a here-document, or what an agent was shown: it quotes for sure
 	bare     bool        // its first line names no writer, so it may hold the lines of any
 	document bool        // with links of its own, or headings of HTML
+	chat     bool        // somebody speaks before it
 	html     bool        // of HTML, where only <pre> quotes: other elements divide the document
 	test     *testRunner // no block, but a test (see introduced.go)
 	name     string      // which the runner gives the test
@@ -96,6 +100,9 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		f.html, f.document, f.end = true, true, ""
 		return f.until > 0
 	}
+	if (f.end == "" || f.markdown) && speaker().Match(raw) {
+		return f.speak()
+	}
 	if link := f.end == "" && bytes.Contains(raw, []byte("](")); !edge && !link && (f.end != "" || !mayCount(raw)) {
 		return false
 	}
@@ -139,6 +146,13 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return f.until > 0
 	}
 	return f.count(body)
+}
+
+// speak follows a line on which somebody speaks, and reports whether the blocks before it were part of a chat. No block goes on there.
+func (f *fence) speak() (quotes bool) {
+	quotes = f.until > 0 && f.chat && f.end == ""
+	f.chat, f.end = true, ""
+	return quotes
 }
 
 // closes reports whether a line that holds the end of a block is no more than that.
