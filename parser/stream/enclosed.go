@@ -403,44 +403,11 @@ func (r *Reader) isMadeUp(e *parser.Event, at int) bool {
 	return !first
 }
 
-// echo is a command that prints a text, as set -x shows it, and reads one that gets a text from elsewhere: so do those in a substitution, which
-// have one more sign.
-var (
-	echo  = lazyre.New(`^(\+{1,9}) echo (?:-[en]{1,2} )?(.+)$`)
-	reads = lazyre.New(`^\+{1,9} (?:IFS=\S* )?read\b`)
-)
-
-// isEchoed reports whether an event is a text that a script prints of its own, under set -x. A message with an allocator's figures was found
-// somewhere.
-func (r *Reader) isEchoed(e *parser.Event, at int) bool {
-	own, _, _ := bytes.Cut(r.buf[at:], newline)
-	var m [][]byte
-	for line := range r.above(at) {
-		body, h := envelope.Peel(line)
-		if m != nil {
-			return !bytes.HasPrefix(body, append(m[1], '+')) && !reads().Match(body)
-		}
-		text, _ := envelope.Peel(bytes.TrimRight(own, " \r"))
-		if m = echo().FindSubmatch(body); m == nil || h.Stream != e.Header.Stream || !bytes.Equal(unquoted(m[2]), text) || !isSpoken(e) || e.Fields["requested"] != "" {
-			return false
-		}
-	}
-	return m != nil
-}
-
-// unquoted is a word as the shell reads it that set -x shows.
-func unquoted(word []byte) []byte {
-	if n := len(word); n > 1 && word[0] == '\'' && word[n-1] == '\'' {
-		return bytes.ReplaceAll(word[1:n-1], []byte(`'\''`), []byte{'\''})
-	}
-	return word
-}
-
 // isEnclosed reports whether what stands around an event shows that it is a text of a source, a document or a dialogue.
 func (r *Reader) isEnclosed(e *parser.Event) bool {
 	at, ok := r.lineOf(e)
 	if r.long != nil || !ok || !r.mayLookBack(enclosedBytes) {
 		return false
 	}
-	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.inUsage(at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at) || r.isEchoed(e, at)
+	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.inUsage(at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at) || r.isEchoed(e, at) || r.isSought(e, at)
 }
