@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -338,6 +339,28 @@ func TestAMessageShowsWhereItsLineWasBroken(t *testing.T) {
 				kept := left + "step 1 of 20\n" + left + strings.Join(breaks(message, width), "\n"+left) + "\n" + left + "done\n"
 				assert.Contains(t, strings.Join(joined(kept), "\n"), message, "%s, %d columns, %q", name, width, left)
 			}
+		}
+	}
+}
+
+// TestAMessageBelowABoxIsJoined: rich prints a traceback in a box as wide as its console, and breaks the message below it at that width. What
+// others print may be wider.
+func TestAMessageBelowABoxIsJoined(t *testing.T) {
+	t.Parallel()
+	const message = "OutOfMemoryError: CUDA out of memory. Tried to allocate 1.86 GiB. GPU 0 has a total capacity of 23.65 GiB of which 842.44 MiB is free. " +
+		"Including non-PyTorch memory, this process has 22.81 GiB memory in use. Of the allocated memory 20.97 GiB is allocated by PyTorch, and 1.38 GiB is reserved by PyTorch but unallocated."
+	for _, width := range []int{80, 100, 120} {
+		border := func(left, title, right string) string {
+			return left + strings.Repeat("─", 10) + title + strings.Repeat("─", width-12-len(title)) + right
+		}
+		box := []string{border("╭", " Traceback (most recent call last) ", "╮")}
+		for _, row := range []string{"/opt/train.py:96 in main", "", "❱ 96 │ loss.backward()"} {
+			box = append(box, "│ "+row+strings.Repeat(" ", width-4-utf8.RuneCountInString(row))+" │")
+		}
+		box = append(box, border("╰", "", "╯"))
+		for name, above := range map[string]string{"narrow": "step 1 of 20", "full": strings.Repeat("w", width-2) + " x", "wider": strings.Repeat("w ", width/2) + "epoch 0"} {
+			kept := strings.Join(slices.Concat([]string{above}, box, betweenWords(message, width)), "\n") + "\ndone\n"
+			assert.Equal(t, slices.Concat([]string{above}, box, []string{message, "done"}), joined(kept), "%d columns, below a row that is %s", width, name)
 		}
 	}
 }

@@ -195,6 +195,11 @@ func isBoxRow(row []byte) bool {
 	return bytes.HasPrefix(row, edge) && bytes.HasSuffix(row, edge) && len(row) > len(edge)
 }
 
+// isBorder reports whether a row is a whole border of a box.
+func isBorder(row []byte) bool {
+	return len(row) > 3 && bytes.ContainsAny(row[:3], "╭╰┌└├┏┗") && bytes.ContainsAny(row[len(row)-3:], "╮╯┐┘┤┓┛")
+}
+
 // isDrawn reports whether a character is one of those that boxes are drawn with.
 func isDrawn(r rune) bool { return r >= '─' && r <= '╿' }
 

@@ -97,6 +97,17 @@ func knownWidth(rows [][]byte, longest int) int {
 	return width
 }
 
+// boxWidth is the widest that rows may be below the box that rich prints around a traceback (rich/traceback.py), as wide as its console. Rows
+// of others may be wider.
+func boxWidth(rows [][]byte) int {
+	for _, row := range rows {
+		if bytes.HasPrefix(row, []byte("╭─")) && bytes.HasSuffix(row, []byte("─╮")) && bytes.Contains(row, []byte(" Traceback (most recent call last) ")) {
+			return utf8.RuneCount(row)
+		}
+	}
+	return maxWidth
+}
+
 // figure matches a number, with the unit behind it.
 var figure = lazyre.New(`[0-9]+(?:\.[0-9]*)?(?: ?[KMGT]i?B\b)?`)
 

@@ -73,7 +73,7 @@ func detectWrapping(head []byte) wrapping {
 		if w.width < minWidth || w.width > maxWidth {
 			continue
 		}
-		if w.width = min(w.width, knownWidth(rows, longest)); w.width >= minWidth && w.flows(rows) {
+		if w.width = min(w.width, knownWidth(rows, longest), boxWidth(rows)); w.width >= minWidth && w.flows(rows) {
 			return w
 		}
 	}
@@ -403,7 +403,7 @@ func (w wrapping) continues(row, next []byte) bool {
 	switch {
 	case len(bytes.TrimSpace(next)) == 0, isOver().Match(row), isRuler(row, next), next[0] == '{' && bytes.HasSuffix(row, []byte{'}'}):
 		return false
-	case w.right == "" && isBoxRow(row) && isBoxRow(next):
+	case w.right == "" && (isBoxRow(row) && isBoxRow(next) || isBorder(row) || isBorder(next)):
 		return false
 	case w.hang > 0 && (n > w.width || !w.isFull(row, next) || isWhole(row) || isFramed(next)):
 		return false
