@@ -49,6 +49,7 @@ func (c *Collector) ResultWith(o Overrides) Result {
 		events := dedupe(f)
 		if i > 0 && continues(f, files[i-1]) {
 			carry(files[i-1], events)
+			resume(files[i-1], events)
 			j.before[f] = append([]*file{files[i-1]}, j.before[files[i-1]]...)
 		}
 		j.events = append(j.events, events...)

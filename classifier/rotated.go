@@ -2,10 +2,12 @@ package classifier
 
 import (
 	"cmp"
+	"slices"
 	"strconv"
 	"strings"
 
 	"oomscan/parser/lazyre"
+	"oomscan/parser/traceback"
 )
 
 // rotated matches what log rotation appends to a name, before the suffix of a compressed file: logrotate's and Python's numbers,
@@ -99,6 +101,38 @@ func carry(before *file, events []*event) {
 		}
 		if e.Timer == "" && e.Marker == nil {
 			e.Timer, e.TimerBy, e.Marker = before.underWay(e.Header.Stream)
+		}
+	}
+}
+
+// resumedLines is within how many lines of a file a writer goes on with a traceback of the previous one: ranks write in turn.
+const resumedLines = 64
+
+// raised is a message as Python prints it below the frames.
+var raised = lazyre.New(`^[\w.]+(?:Error|Exception)\b`)
+
+// resume puts the frames that each writer's unfinished traceback has in the previous file before those with which it goes on.
+func resume(before *file, events []*event) {
+	open := map[string]*traceback.Trace{}
+	for _, e := range before.Events {
+		delete(open, e.Header.Stream)
+		if e.Trace != nil && e.Trace.EndLine == 0 {
+			open[e.Header.Stream] = e.Trace
+		}
+	}
+	for _, e := range events {
+		cut := open[e.Header.Stream]
+		if delete(open, e.Header.Stream); cut == nil {
+			continue
+		}
+		t := &traceback.Trace{Line: e.At.Line, EndLine: e.At.Line, Exception: raised().FindString(e.Text)}
+		if e.Trace != nil {
+			t = new(*e.Trace)
+		}
+		if begins := e.Trace == nil && raised().MatchString(e.Text) || t.Headless; begins && e.Attempt == 0 && t.Line <= resumedLines {
+			t.Frames, t.Headless = slices.Concat(cut.Frames, t.Frames), cut.Headless
+			t.Origin, t.Cause = cmp.Or(t.Origin, cut.Origin), cmp.Or(t.Cause, cut.Cause)
+			e.Trace = t
 		}
 	}
 }

@@ -78,6 +78,45 @@ func TestARotatedLogIsOneLog(t *testing.T) {
 	}
 }
 
+// TestARotatedTracebackIsOne rotates a log within a traceback, at each of its lines, while another rank writes too.
+func TestARotatedTracebackIsOne(t *testing.T) {
+	t.Parallel()
+	const other = "[rank1]: waiting\n"
+	lines := []string{
+		"[rank0]: Traceback (most recent call last):\n",
+		"[rank0]:   File \"/opt/trl/trainer/grpo_trainer.py\", line 1620, in _generate_and_score_completions\n[rank0]:     logps = self._get_per_token_logps()\n",
+		"[rank0]:   File \"/opt/trl/trainer/grpo_trainer.py\", line 1112, in _get_per_token_logps\n[rank0]:     logits = model(**inputs).logits\n",
+		"[rank0]:   File \"/opt/torch/nn/modules/linear.py\", line 125, in forward\n[rank0]:     return F.linear(input, self.weight, self.bias)\n",
+		"[rank0]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.11 GiB of which 1.50 GiB is free.\n",
+	}
+	want := gather(t, map[string]string{"x.log": strings.Join(lines, other)}).Result().Incidents
+	require.Len(t, want, 1)
+	assert.Equal(t, "logprob", string(want[0].Phase))
+	for at := 2; at < len(lines); at++ {
+		before, after := strings.Join(lines[:at], other)+other, strings.Join(lines[at:], other)
+		c := gather(t, map[string]string{"x.log.1": before, "x.log": after})
+		for range 2 { // what is collected stays as it is
+			got := c.Result().Incidents
+			require.Len(t, got, 1, at)
+			assert.Equal(t, want[0].Phase, got[0].Phase, at)
+			require.NotNil(t, got[0].Root.Trace, at)
+			assert.Equal(t, want[0].Root.Trace.Frames, got[0].Root.Trace.Frames, at)
+		}
+		for name, logs := range map[string]map[string]string{
+			"another log":         {"w.log": before, "x.log": after},
+			"another rank":        {"x.log.1": before, "x.log": strings.ReplaceAll(after, "rank0", "rank1")},
+			"far behind":          {"x.log.1": before, "x.log": strings.Repeat("and on\n", 99) + after},
+			"a traceback between": {"x.log.1": before, "x.log": "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"/opt/a.py\", line 1, in f\n[rank0]: ValueError: x\n" + after},
+		} {
+			for _, in := range gather(t, logs).Result().Incidents {
+				if in.Root.Trace != nil {
+					assert.Less(t, len(in.Root.Trace.Frames), 3, "%s, %d", name, at)
+				}
+			}
+		}
+	}
+}
+
 func TestTheLastFileOfARotatedLogHasTheLastWord(t *testing.T) {
 	t.Parallel()
 	const setting = "export PYTORCH_CUDA_ALLOC_CONF=max_split_size_mb:"
