@@ -12,11 +12,11 @@ import (
 
 // rotated matches what log rotation appends to a name, before the suffix of a compressed file: logrotate's and Python's numbers,
 // split's letters, parts, and dates.
-var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3}|a[a-z]|part[-_.]?\d{1,5})|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
+var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3}|a[a-z]|part[-_.]?(?:\d{1,5}|[a-z]{2}))|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
 
 // Rotated returns the name that a file had before log rotation and its order among the files of that name, oldest first; the
 // live file has the highest. A number counts only after a file extension: train.log.2, but not run.2. The parts of a split log
-// are train.log.aa, train.log.ab and so on, or train.log.part1, train.log.part2; split's own names for them are xaa, xab.
+// are train.log.aa, train.log.ab and so on, or train.log.part1 and train.log.part-aa; split's own names for them are xaa, xab.
 func Rotated(name string) (log string, place int) {
 	const now = 1 << 62
 	if at := strings.LastIndexAny(name, "/!") + 1; len(name) == at+len("xaa") && name[at:at+2] == "xa" {
@@ -35,7 +35,11 @@ func Rotated(name string) (log string, place int) {
 			return name, now
 		}
 		if part, ok := strings.CutPrefix(m[2], "part"); ok {
-			n, _ := strconv.Atoi(strings.TrimLeft(part, "-_."))
+			part = strings.TrimLeft(part, "-_.")
+			n, err := strconv.Atoi(part)
+			if err != nil {
+				n = int(part[0]-'a')*26 + int(part[1]-'a')
+			}
 			return m[1], n
 		}
 		n, err := strconv.Atoi(m[2])
@@ -52,6 +56,13 @@ func Rotated(name string) (log string, place int) {
 	}, m[3])
 	n, _ := strconv.Atoi((day + "000000")[:14])
 	return m[1], n
+}
+
+// Part is Rotated for a part of a log that was split. Parts that follow on each other have places that do, too.
+func Part(name string) (log string, place int, ok bool) {
+	const parts = 1 << 20 // all that was rotated has a higher place
+	log, place = Rotated(name)
+	return log, place, log != name && place < parts
 }
 
 // numbered reports whether a digit, split's letters or a part follow a dot or a hyphen: a quick test, because most names have none.

@@ -21,6 +21,7 @@ func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
 		{"a.tar!x.log.1", "a.tar!x.log"},
 		{"x.log.aa", "x.log.ab.gz", "x.log.ac"},
 		{"x.log.part1", "x.log.part2", "x.log.part10"},
+		{"x.log.part-aa", "x.log.part-ab", "x.log.part-ba"},
 		{"run/xaa", "run/xab"},
 		{"run.1", "run.2"}, // no ending: numbers of runs
 		{"x.log.2026", "x.log.9999"},

@@ -58,6 +58,7 @@ func (o *options) observe(paths []string, s Streams) (int, error) {
 	j.streams.Interrupt = stop
 	results := j.unlisted(problems, len(inputs) > 0)
 	j.put(results, "")
+	j.seams = seams(inputs)
 	j.progress = j.newProgress(len(inputs), sum(inputs))
 	u, all := j.unpacker(j.stdin(inputs)), make([]inputResult, len(inputs))
 	j.everyInput(inputs, func(i, workers int) { all[i] = j.observed(u, inputs[i], workers) })

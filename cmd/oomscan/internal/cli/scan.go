@@ -81,6 +81,8 @@ type scan struct {
 	// followed says that an interrupt is the end that following has, and not the end of a scan that was not finished.
 	followed bool
 
+	seams map[string]seam // of inputs that are parts of one log, by their names
+
 	logs  atomic.Int64 // that were read
 	rooms sync.Pool    // of *stream.Buffer
 
@@ -191,6 +193,7 @@ func big(in *source.Input) bool { return in.Size >= bigFile && !in.Packed }
 // files scans inputs. Each log has a collector of its own, so that the answer does not depend on which ends first.
 func (j *scan) files(inputs []source.Input) []logResult {
 	u := j.unpacker(j.streams.In)
+	j.seams = seams(inputs)
 	j.progress = j.newProgress(len(inputs), sum(inputs))
 	type result struct {
 		input int
@@ -260,8 +263,22 @@ func (j *scan) everyInput(inputs []source.Input, do func(i, workers int)) {
 // minParts is from which size on a regular file is read in parts.
 const minParts = 1 << 20
 
-// whole scans r from where it is to its end.
+// whole scans r from where it is to its end, and on to the end of its last line, which may be in the next part of a log.
 func (j *scan) whole(name string, r io.Reader, workers int, emit func(parser.Observation), m *meter) (report.Input, error) {
+	s, ok := j.seams[name]
+	if !ok {
+		return j.readLog(name, r, workers, emit, m)
+	}
+	r, more := s.joined(r)
+	in, err := j.readLog(name, r, workers, emit, m)
+	if err == nil {
+		in.Bytes -= more
+	}
+	return in, err
+}
+
+// readLog scans r from where it is to its end.
+func (j *scan) readLog(name string, r io.Reader, workers int, emit func(parser.Observation), m *meter) (report.Input, error) {
 	var st parser.Counts
 	var err error
 	add := emit
