@@ -33,7 +33,7 @@ var htmlHeading = lazyre.New(`</h[2-6]>`)
 var toolOutput = lazyre.New(`^(?:(?:tool|function)_(?:results?|outputs?|responses?)|observations?|execution_results?)$`)
 
 // speaker begins what somebody says in the transcript of a chat.
-var speaker = lazyre.New(`^(?:>{1,3} ?)?(?i:user|human|you|assistant|bot|chatbot|ai)(?: ?>|:)\s`)
+var speaker = lazyre.New(`^(?:>{1,3} ?)?(?:(?i:user|human|you|assistant|bot|chatbot|ai) ?>|(?:User|Human|Assistant):)\s`)
 
 // beginsToCount is how often a run counts behind a block that had not begun before.
 const beginsToCount = 3
@@ -100,7 +100,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		f.html, f.document, f.end = true, true, ""
 		return f.until > 0
 	}
-	if (f.end == "" || f.markdown) && speaker().Match(raw) {
+	if (f.end == "" || f.markdown && f.chat) && speaker().Match(raw) {
 		return f.speak()
 	}
 	if link := f.end == "" && bytes.Contains(raw, []byte("](")); !edge && !link && (f.end != "" || !mayCount(raw)) {

@@ -58,6 +58,8 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		"a chat":                        {"user> what is this?\nassistant> For example:\n```\n@```\nassistant> The card is full.\n", true},
 		"a chat with colons":            {"User: what is this?\n```\n@```\nin my log\nAssistant: The card is full.\n", true},
 		"two blocks of a chat":          {"assistant> This:\n```py\nx = 1\n```\nprints\n```\n@```\nuser> thanks\n", true},
+		"a setting named like one":      {"step 1 loss 3\nuser: a\n```\nuser: b\n@```\nuser: c\n", false},
+		"one in a fence":                {"step 1 loss 3\n```\nuser> b\n@```\nstep 2 loss 2.9\n", true},
 		"a chat that ends":              {"user> what is this?\n```\n@```\n", false},
 		"a server that somebody greets": {"```\n@```\nuser> hello\n", false},
 		"a failure between two turns":   {"assistant> This:\n```py\nx = 1\n```\nuser> and then?\n@assistant> Sorry.\n", false},
