@@ -47,8 +47,8 @@ var (
 	reads = lazyre.New(`^\+{1,9} (?:IFS=\S* )?read\b`)
 )
 
-// isEchoed reports whether an event is a text that a script prints of its own, under set -x. A message with an allocator's figures was found
-// somewhere.
+// isEchoed reports whether an event is a text that a script prints of its own, under set -x: it may tell of a failure or of what is done about
+// one. A message with an allocator's figures was found somewhere.
 func (r *Reader) isEchoed(e *parser.Event, at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	var m [][]byte

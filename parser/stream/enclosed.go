@@ -409,5 +409,5 @@ func (r *Reader) isEnclosed(e *parser.Event) bool {
 	if r.long != nil || !ok || !r.mayLookBack(enclosedBytes) {
 		return false
 	}
-	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.inUsage(at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at) || r.isEchoed(e, at) || r.isSought(e, at)
+	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.inUsage(at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at) || r.isSought(e, at)
 }

@@ -132,7 +132,7 @@ func isSpoken(e *parser.Event) bool {
 }
 
 // findIntroduction makes an event wait for the result of the test that it stands in, or for a run that counts on, where it stands right below
-// the heading of a text.
+// the heading of a text or the command that prints it.
 func (r *Reader) findIntroduction(e *parser.Event) {
 	at, ok := r.lineOf(e)
 	if !ok || !isSpoken(e) {
@@ -169,7 +169,7 @@ func (r *Reader) findIntroduction(e *parser.Event) {
 			isBelowText = isBelowText || line < begins && len(above) > 0
 		}
 	}
-	if f.test != nil || f.heading {
+	if f.heading = f.heading || f.test == nil && r.isEchoed(e, at); f.test != nil || f.heading {
 		f.until, f.text = r.line+watchLines, e.At.Line
 		r.fence = f
 		return

@@ -100,18 +100,33 @@ func TestAListOfMessagesIsQuoted(t *testing.T) {
 		"a list of texts":             {"INFO w: line 1: 'a'\nINFO w: line 2: 'CUDA error: out of memory'\n", false},
 		"a failure below expressions": {"INFO w: pattern 1: 'a.*'\nINFO w: step 2: 'CUDA error: out of memory'\n", false},
 		"a message behind a label":    {"INFO w: pattern 1: 'a.*'\nINFO w: pattern 2: CUDA error: out of memory\n", false},
-		"what a script prints":        {"+ case \"$rc\" in\n+ echo '" + strings.TrimSpace(message) + "'\n" + message, true},
-		"a word that it prints":       {"+ echo MemoryError\nMemoryError\n", true},
-		"with a quote in it":          {"+ echo -e 'don'\\''t: CUDA error: out of memory'\ndon't: CUDA error: out of memory\n", true},
-		"what a script has found":     {"++ grep -m1 error train.log\n+ echo '" + strings.TrimSpace(message) + "'\n" + message, false},
-		"what a script reads":         {"+ read -r line\n+ echo '" + strings.TrimSpace(message) + "'\n" + message, false},
-		"figures that it has found":   {"+ tail train.log\n+ echo '" + strings.TrimSpace(oomMessage) + "'\n" + oomMessage, false},
-		"a failure behind its text":   {"+ echo '" + strings.TrimSpace(message) + "'\nready\n" + message, false},
-		"another text than it prints": {"+ echo start\n" + message, false},
 		"a page of a manual":          {".TH OOM 1\n.nf\n  oom try '" + strings.TrimSpace(message) + "'\n", true},
 		"a prompt that lm-eval shows": {"context prompt (starting on next line):\nWhy?\n@(end of prompt on previous line)\n", true},
 		"a prompt, and a failure":     {"context prompt (starting on next line):\nWhy?\n(end of prompt on previous line)\n@", false},
 	} {
 		assertQuoted(t, c.quoted, strings.ReplaceAll(c.log, "@", oomReport), true, name)
+	}
+}
+
+// TestWhatAScriptPrintsIsItsOwnWhereARunGoesOn traces a script with set -x.
+func TestWhatAScriptPrintsIsItsOwnWhereARunGoesOn(t *testing.T) {
+	t.Parallel()
+	const message, on = "RuntimeError: CUDA error: out of memory\n", "step 1 loss 3\nstep 2 loss 2.9\nstep 3 loss 2.8\n"
+	const echo = "+ echo 'RuntimeError: CUDA error: out of memory'\n"
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"a text in quotes":            {"+ case \"$rc\" in\n" + echo + message + on, true},
+		"a word":                      {"+ echo MemoryError\nMemoryError\n" + on, true},
+		"with a quote in it":          {"+ echo -e 'don'\\''t: CUDA error: out of memory'\ndon't: CUDA error: out of memory\n" + on, true},
+		"a script that tells the end": {"+ grep -q memory train.log\n" + echo + message + "+ exit 1\n", false},
+		"what it has found":           {"++ grep -m1 error train.log\n" + echo + message + on, false},
+		"what it reads":               {"+ read -r line\n" + echo + message + on, false},
+		"figures that it has found":   {"+ tail train.log\n+ echo '" + strings.TrimSpace(oomMessage) + "'\n" + oomMessage + on, false},
+		"a failure behind its text":   {echo + "ready\n" + message + on, false},
+		"another text":                {"+ echo start\n" + message + on, false},
+	} {
+		assertQuoted(t, c.quoted, filler+c.log, true, name)
 	}
 }
