@@ -107,8 +107,11 @@ func (r *messageReader) watch(at parser.Position, body []byte, h envelope.Header
 // noteCount emits what the run counted last before a failure, once for the stretch that is watched behind it: a run that is started again
 // counts from the beginning.
 func (r *Reader) noteCount(e *parser.Event) {
+	if e.Role != parser.Evidence || r.line < r.recount || r.long != nil {
+		return
+	}
 	at, ok := r.lineOf(e)
-	if e.Role != parser.Evidence || r.line < r.recount || r.long != nil || !ok || !r.mayLookBack(enclosedBytes) {
+	if !ok || !r.mayLookBack(enclosedBytes) {
 		return
 	}
 	r.recount = r.line + watchLines
