@@ -22,7 +22,7 @@ func trainerRecoveries() []pattern.Pattern {
 		{
 			// The loop of a process that is started again says more before it does this.
 			Name:  "trainer.batch_found",
-			After: []string{"torch.oom.paren", "torch.oom.of_which", "torch.oom.class", "torch.oom.cut", "npu.oom"}, Within: 2,
+			After: []string{"torch.oom.paren", "torch.oom.of_which", "torch.oom.class", "torch.oom.cut"}, Within: 4,
 			Expr: `^Currently training with a batch size of: (?<count>\d{1,9})$`,
 			Kind: parser.Recovered, Role: parser.Context,
 			Source:  "transformers 4.x-5.x, trainer.py, with auto_find_batch_size",

@@ -18,9 +18,12 @@ var (
 // that label that hold regular expressions.
 func (r *Reader) isSought(e *parser.Event, at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
-	item, _ := envelope.Peel(bytes.TrimRight(own, " \r"))
+	if own = bytes.TrimRight(own, " \r"); len(own) == 0 || !isQuoteAt(own, len(own)-1) {
+		return false // as most events
+	}
+	item, _ := envelope.Peel(own)
 	end := len(item) - 1
-	if end < 0 || !isQuoteAt(item, end) || bytes.Count(item, item[end:]) != 2 {
+	if end < 0 || bytes.Count(item, item[end:]) != 2 {
 		return false
 	}
 	label := bytes.TrimSuffix(item[:bytes.IndexByte(item, item[end])], []byte{'r'})
@@ -53,6 +56,9 @@ func (r *Reader) isEchoed(e *parser.Event, at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	var m [][]byte
 	for line := range r.above(at) {
+		if m == nil && !bytes.Contains(line, []byte("+ echo ")) {
+			return false
+		}
 		body, h := envelope.Peel(line)
 		if m != nil {
 			return !bytes.HasPrefix(body, append(m[1], '+')) && !reads().Match(body)

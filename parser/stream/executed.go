@@ -23,12 +23,12 @@ var (
 
 // recordIn is how a line of a writer begins that holds such a record, and whether the program succeeded.
 func recordIn(line []byte, stream string) (label []byte, succeeded bool) {
-	body, h := envelope.Peel(line)
-	if h.Stream != stream || !bytes.HasSuffix(body, []byte{'}'}) {
-		return nil, false
+	if line = bytes.TrimRight(line, " \r"); !bytes.HasSuffix(line, []byte{'}'}) || !bytes.Contains(line, []byte(`"stdout":`)) || !bytes.Contains(line, []byte(`"stderr":`)) {
+		return nil, false // as most lines
 	}
+	body, h := envelope.Peel(line)
 	code := exitCode().FindSubmatch(body)
-	if code == nil || !bytes.Contains(body, []byte(`"stdout":`)) || !bytes.Contains(body, []byte(`"stderr":`)) {
+	if h.Stream != stream || code == nil {
 		return nil, false
 	}
 	return executed().Find(body), string(code[1]) == "0"
