@@ -94,6 +94,7 @@ var exclusions = []exclusion{
 	{why: func(q *question) string { return ofTraining(q.Context, q.item.Topic, q.changes) }},
 	{levers: []string{"no-grad"}, why: because("it failed on the input, before any layer of the model", beforeLayers)},
 	{levers: []string{"length"}, why: isTrue("images")},
+	{levers: []string{"sample-buffer"}, why: because("the buffer holds samples of a dataset that is in memory anyway", func(ctx *Context) bool { return cause.KeepsData(ctx.input()) != "" })},
 	{levers: []string{"length"}, why: shortPrompts},
 	{topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, why: isTrue("recomputes")},
 	{levers: onActivations, why: beforeAnyBatch},

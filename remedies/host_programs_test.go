@@ -37,6 +37,11 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 			"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:181] Filling up shuffle buffer (this may take a while): 58613 of 100000\n", "buffer_size=25000",
 			"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:181] Filling up shuffle buffer (this may take a while): 86 of 500\n",
 		},
+		"a cache in memory, whose samples are shuffled": {
+			"Namespace(cache=True, shuffle_buffer=2048)\nI tensorflow/core/kernels/data/shuffle_dataset_op.cc:392] Filling up shuffle buffer (this may take a while): 1033 of 2048\n" +
+				"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:417] Shuffle buffer filled.\n", "cache=False",
+			"Namespace(shuffle_buffer=200)\n",
+		},
 		"transitions to replay":      {"Namespace(buffer_size=1000000, batch_size=32)\n", "buffer_size=250000", "Namespace(aio_buffer=1000000, batch_size=32)\n"},
 		"a buffer by its path":       {"Config:\nreplay:\n  alpha: 1.0\n  capacity: 2000000\nseed: 0\n", "replay.capacity=500000", "Config:\ncache:\n  alpha: 1.0\n  capacity: 2000000\nseed: 0\n"},
 		"experts for each NUMA node": {"root@node:~/k# export USE_NUMA=1\n$ python local_chat.py --gguf_path /m\n", "USE_NUMA=0", "root@node:~/k# export USE_NUMA=0\n$ python local_chat.py --gguf_path /m\n"},

@@ -44,6 +44,14 @@ func hostMemory(q *paramQuery) proposedValue {
 		need, how = now+n, fmt.Sprintf("%s + %s of cached prompts", classifier.GiB(now), classifier.GiB(n))
 	}
 	to := ceilDiv(need, step<<30) * step
+	if node := deref(nodeRAM(q.Context)); node > 0 && strings.HasPrefix(q.p.Key, "resources.limits") && to<<30 > node-node/64 { // what the kubelet keeps
+		to = (node - node/64) >> 30 / step * step
+		if to<<30 < now+now/20 {
+			return atBound("%s is %s, and the node has no more than %s", q.p.Key, classifier.GiB(now), classifier.GiB(node))
+		}
+		how = fmt.Sprintf("all of the node's %s, less a part for the system", classifier.GiB(node))
+		return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: how}
+	}
 	return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: fmt.Sprintf("%s, rounded up to a multiple of %d GiB", how, step)}
 }
 

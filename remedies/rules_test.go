@@ -239,6 +239,11 @@ func TestNextValues(t *testing.T) {
 			"Ray's store holds four objects like the one that failed", run("verl"), recognized("ray.object_store_full", with(killed("rollout", "in object store because it is full"), func(r *classifier.Root) { r.Requested = gibs(2) })),
 			"ray-memory.store-size", "--object-store-memory", "8589934592",
 		},
+		{"a pod gets no more than its node has", func() *classifier.Run {
+			r := run("verl")
+			r.Gauges = append(r.Gauges, reading("kubernetes.node_memory", map[string]float64{"host_total": 1007}))
+			return r
+		}(), recognized("kubernetes.oom_killed", with(killed("training", "OOMKilled"), func(r *classifier.Root) { r.Limit = gibs(900) })), "kubernetes.limit", "resources.limits.memory", "984Gi"},
 		{"Kubernetes counts in powers of two", run("verl"), recognized("kubernetes.oom_killed", with(killed("training", "OOMKilled"), func(r *classifier.Root) { r.Limit = gibs(64) })), "kubernetes.limit", "resources.limits.memory", "96Gi"},
 		{"PBS wants a b", run("torch"), recognized("pbs.mem", with(killed("training", "job killed: mem exceeded limit"), func(r *classifier.Root) { r.Limit = gibs(64) })), "pbs.mem", "mem", "96gb"},
 		{

@@ -64,9 +64,13 @@ func barMarkers() []pattern.Pattern {
 		Match: lines("Loading dataset:  36%|###       | 26/72 [01:49<03:13,  4.02s/it]"), NoMatch: []string{"Loading dataset: imdb"},
 	}, pattern.Pattern{
 		Name: "tensorflow.shuffle", Literals: []string{"Filling up shuffle buffer"}, Expr: `\bFilling up shuffle buffer\b`,
-		Marker: "phase", Set: parser.Fields{"phase": "data", "edge": "point", "label": "shuffle buffer"}, Source: "TensorFlow 2, core/kernels/data/shuffle_dataset_op.cc",
+		Marker: "phase", Set: opens("data", "shuffle buffer"), Source: "TensorFlow 2, core/kernels/data/shuffle_dataset_op.cc",
 		Match: lines("I tensorflow/core/kernels/data/shuffle_dataset_op.cc:450] ShuffleDatasetV3:1: Filling up shuffle buffer (this may take a while): 18211 of 100000"),
 		Also:  []string{"tensorflow.shuffle_buffer"},
+	}, pattern.Pattern{
+		Name: "tensorflow.shuffled", Literals: []string{"Shuffle buffer filled."}, Expr: `\bShuffle buffer filled\.`,
+		Marker: "phase", Set: closes("data", "shuffle buffer"), Source: "TensorFlow 2, core/kernels/data/shuffle_dataset_op.cc",
+		Match: lines("I tensorflow/core/kernels/data/shuffle_dataset_op.cc:480] Shuffle buffer filled."),
 	}, pattern.Pattern{
 		Name: "tensorflow.shuffle_buffer", Literals: []string{"Filling up shuffle buffer"}, Expr: `\bFilling up shuffle buffer\b[^:]{0,80}: \d{1,12} of (?<capacity>\d{1,12})\b`,
 		Gauge: true, Tells: map[string]string{"buffer_size": "capacity"}, Source: "TensorFlow 2, core/kernels/data/shuffle_dataset_op.cc: how full Dataset.shuffle's buffer is",

@@ -73,6 +73,14 @@ func kubernetesPatterns() []pattern.Pattern {
 			NoMatch: []string{`The node was low on resource: memory.`},
 		},
 		{
+			Name:     "kubernetes.node_memory",
+			Literals: []string{"  memory:        "},
+			Expr:     `^ {2}memory: {8,24}(?<host_total_sz>\d{6,12}Ki)$`,
+			Gauge:    true, Source: "kubectl describe node: its capacity, then what pods may have of it",
+			Match:   []pattern.Sample{{Line: "  memory:             1055826432Ki", Want: parser.Fields{"host_total": "1081166266368"}}},
+			NoMatch: []string{"    memory: 900Gi", "  memory             900Gi (90%)  900Gi (90%)"},
+		},
+		{
 			Name:     "kubernetes.memory_pressure",
 			Literals: []string{"[MemoryPressure]"},
 			Expr:     `node had condition: \[MemoryPressure\]`,

@@ -291,6 +291,14 @@ func fillsBuffer(in *Input) string {
 	return fmt.Sprintf("Dataset.shuffle was filling its buffer in host RAM: %s of %s samples were in it", m[1], m[2])
 }
 
+// shuffles reports that samples wait in host memory to be shuffled.
+func shuffles(in *Input) string {
+	if why := KeepsSamples(in); in.Application == "tensorflow" || strings.Contains(why, "shuffle") {
+		return why
+	}
+	return ""
+}
+
 // sampleBuffers lists the settings of the number of samples that wait in host memory: to be shuffled, or to be replayed.
 var sampleBuffers = []string{
 	"shuffle_buffer_size", "shuffle_buffer", "replay_buffer_size", "replay_size", "max_replay_size", "replay_capacity", "replay_memory_size", "replay_buffer_capacity", "replay.capacity", "replay_buffer.capacity",

@@ -63,11 +63,12 @@ var host = []hypothesis{
 			{sign, prefetches},
 			{sign, driverHolds},
 			{proof, KeepsData},
+			{sign + 2*hint, shuffles},
 			{proof, HelpersHold},
 		},
 		excludes: []clue{failedIn("no data is loaded in this phase", "init", "weight_update", "checkpoint"), tinyLimit, oneLargeRequest},
 		figure: func(in *Input) (string, *int64) {
-			if why := cmp.Or(fillsBuffer(in), KeepsData(in), HelpersHold(in)); why != "" {
+			if why := cmp.Or(fillsBuffer(in), KeepsData(in), HelpersHold(in), shuffles(in)); why != "" {
 				return why, nil
 			}
 			return in.dataProcesses(), nil
