@@ -99,6 +99,7 @@ var attacksThere = []attack{
 	{"not_sharded", "fsdp_auto_wrap_policy=NO_WRAP", []string{"shard"}},
 	{"not_sharded", "whole_gradients", []string{"sync-gradients", "accumulation", "train-tp", "adapters"}},
 	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][2:]}, // each rank has one card to work on
+	{"wrong_device", "another_worker", []string{"server-workers", "one-device"}},
 	{"foreign_process", "beside_server", []string{"one-device", "others", "share-down"}},
 	{"nccl_no_margin", "stack:nn/parallel/distributed.py", append([]string{"others"}, attacks["nccl_no_margin"]...)}, // before the first step
 	{"nccl_no_margin", "evaluating", append([]string{"eval-batch"}, attacks["nccl_no_margin"]...)},                   // the allocator keeps what its batches took
@@ -144,6 +145,7 @@ var attacksThere = []attack{
 	{"activations", "script_batch", append([]string{"no-grad", "prealloc", "cache-offload", "pieces", "micro-batch"}, attacks["activations"]...)},
 	{"weight_update", "summons", []string{"update-layers", "optimizer-offload", "param-offload", "update-bucket", "more-gpus"}},
 	{"leak_over_steps", "keeps_metric", []string{"metric"}},
+	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
 	{"leak_over_steps", "keeps_images", []string{"input-cache", "update", "malloc", "restart"}},
 	{"leak_over_steps", "outgrown", []string{"update", "malloc", "restart", "offload-off"}}, // the states do not explain it
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart"}},
@@ -187,9 +189,11 @@ var attacksThere = []attack{
 	{"engine_share_too_large", "engine_wakes", []string{"share-down", "update-layers", "empty-cache", "optimizer-offload", "param-offload", "sleep", "saver-margin", "eager", "graphs", "engine-tp"}},
 	{"engine_share_too_large", "gather_all_token_logits=True", append([]string{"all-logits"}, attacks["engine_share_too_large"]...)},
 	{"engine_share_too_large", "gather_context_logits=True", append([]string{"all-logits"}, attacks["engine_share_too_large"]...)},
+	{"engine_share_too_large", "other_cache", []string{"share-down", "one-device", "engine-models"}},
 	{"engine_share_too_large", "framework:triton", []string{"share-down", "engine-seqs", "engine-instances"}},
 	{"states_too_big", "framework:triton", []string{"engine-seqs", "engine-instances", "engine-models", "share-down", "engine-tp"}},
 	{"engine_share_too_small", "OLLAMA_NUM_PARALLEL>1", []string{"engine-seqs", "engine-length", "kv-dtype", "engine-quantization"}},
+	{"states_too_big", "uneven_split", []string{"card-split", "fit", "layers", "engine-quantization"}},
 	{"states_too_big", "pattern:ollama.no_room", []string{"engine-length", "kv-dtype", "engine-quantization", "layers"}},
 	{"engine_share_too_small", "names:memory for state cache", []string{"engine-seqs", "engine-tp"}},
 	{"engine_share_too_small", "draft_follows", []string{"share-up", "engine-tp", "draft", "engine-quantization"}},
@@ -232,6 +236,7 @@ var attacksThere = []attack{
 	{"host_load", "framework:llamacpp", []string{"mmap", "engine-length", "engine-quantization", "host-limit", "host-node"}},
 	{"host_load", "phase:checkpoint", []string{"lazy-load", "host-limit", "sharded-save", "swap", "host-node"}},
 	{"host_load", "cache_covers", []string{"engine-seqs", "engine-length", "kv-dtype", "engine-quantization", "host-limit"}},
+	{"host_load", "virtual_machine", []string{"vm-memory", "engine-quantization", "engine-seqs", "engine-length"}},
 	{"host_load", "framework:ollama", []string{"engine-quantization", "engine-seqs", "engine-length", "host-limit"}},
 	{"allgather_window", "phase:rollout", []string{"update-layers", "hybrid-engine", "engine-tp", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},
 	{"unknown", "ctranslate2", []string{"micro-batch", "dtype", "smaller-model"}},

@@ -80,12 +80,18 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"offload_file":    {"a DeepSpeed configuration that offloads, by its name", "no DeepSpeed configuration that offloads, by its name", offloadFile},
 		"zero3":           {"ZeRO stage 3", "a ZeRO stage below 3", zero3},
 		"loading_weights": {"a trainer's weights were being read or moved to the card", "not while a trainer's weights were read", loadingWeights.ask},
-		"weights_loaded":  {"the engine failed after its weights were loaded", "the engine failed while it loaded its weights", weightsLoaded},
-		"data_parallel":   {"one process works with several GPUs (DataParallel)", "one process for each GPU", dataParallel},
-		"vision":          {"it failed in a vision tower, or in a run that measures one", "not in a vision tower", vision},
-		"images":          {"it failed on images or video", "not known to have failed on images", images},
-		"foreach_step":    {"the optimizer works on all parameters at once", "the optimizer works on one parameter at a time", foreachStep.ask},
-		"in_no_grad":      {"gradients are off already", "gradients are on", inNoGrad},
+		"other_cache": {"another model of this server had made its cache", "no other model's cache is known", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(cacheOfAnother(ctx) > 0), "another model of this server had made its cache"}
+		}},
+		"reads_engine": {"an engine was being read onto a card without caches", "no engine was being read", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(readsEngine(ctx) && cacheOfAnother(ctx) == 0), "the engine's weights alone did not fit"}
+		}},
+		"weights_loaded": {"the engine failed after its weights were loaded", "the engine failed while it loaded its weights", weightsLoaded},
+		"data_parallel":  {"one process works with several GPUs (DataParallel)", "one process for each GPU", dataParallel},
+		"vision":         {"it failed in a vision tower, or in a run that measures one", "not in a vision tower", vision},
+		"images":         {"it failed on images or video", "not known to have failed on images", images},
+		"foreach_step":   {"the optimizer works on all parameters at once", "the optimizer works on one parameter at a time", foreachStep.ask},
+		"in_no_grad":     {"gradients are off already", "gradients are on", inNoGrad},
 		"growing": {"what is allocated grows from step to step", "what is allocated does not grow", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(len(ctx.run.Growth) > 0), "memory in use grows from reading to reading"}
 		}},
@@ -150,6 +156,11 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			to := freeCards(&paramQuery{Context: ctx, p: &Parameter{}})
 			return verdict{truthOf(to.to != ""), to.how}
 		}},
+		"adds_adapters": {"a script loads adapters into its pipeline", "no script is known to load adapters", func(ctx *Context, _ string) verdict {
+			return read(ctx, "diffusers.adapter", "the script loads adapters into its pipeline")
+		}},
+		"another_worker":   {"another worker of the server has the card", "no other worker of the server is known to have the card", found(cause.AnotherWorker, "")},
+		"uneven_split":     {"the split gives a card more than its part, and the model fits on all cards", "no split gives a card too much of a model that fits", unevenSplit},
 		"cache_covers":     {"Ollama plans more for the cache than was missing", "Ollama does not plan more for the cache than was missing", cacheCovers},
 		"cache_fills_card": {"the key-value cache takes most of the card", "the key-value cache does not take most of the card", cacheFillsCard},
 		"cache_on_host": {"the key-value cache takes most of the host memory", "the key-value cache does not take most of the host memory", func(ctx *Context, _ string) verdict {
@@ -441,7 +452,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"copies_far_too_large": {"one copy of the weights for each rank needs far more than the node's memory", "the ranks' copies of the weights need no more than a larger limit", copiesFarTooLarge},
 		"virtual_machine": {"a virtual machine of Docker Desktop, WSL or Colima was full", "not a virtual machine of Docker Desktop, WSL or Colima", func(ctx *Context, _ string) verdict {
 			v := read(ctx, "kernel.virtual", "the virtual machine's memory is a setting")
-			return verdict{truthOf(v.truth == yes && ctx.is("node_full")), cmp.Or(v.why, "no such virtual machine")}
+			full := ctx.is("node_full") || ctx.recognized("ollama.system_memory")
+			return verdict{truthOf(v.truth == yes && full), cmp.Or(v.why, "no such virtual machine")}
 		}},
 		"by_shell": {"a shell started a job script, not Slurm", "not a job script that a shell started", func(ctx *Context, _ string) verdict {
 			script := slices.ContainsFunc(slices.Collect(maps.Values(ctx.run.Config)), func(v classifier.Value) bool { return v.Form == "sbatch" })

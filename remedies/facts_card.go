@@ -162,6 +162,9 @@ func stray(ctx *Context, _ string) verdict {
 	if ctx.is("reads_checkpoint") {
 		return verdict{no, "ranks of the job hold the card, which read a checkpoint onto it"}
 	}
+	if ctx.is("another_worker") {
+		return verdict{no, "another worker of the same server holds the card"}
+	}
 	if o := *r.OtherProcesses; o < *r.Requested || o < *r.Total/10 {
 		return verdict{no, "other processes hold too little to matter"}
 	}

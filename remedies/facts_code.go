@@ -62,13 +62,29 @@ func roleOf(function string) string {
 // weightsLoaded reports whether an engine failed after its weights were on the card. TensorRT-LLM names the component that
 // it could not create (tensorrt_llm/_torch/pyexecutor/py_executor_creator.py); TensorRT fails while it reads an engine.
 func weightsLoaded(ctx *Context, _ string) verdict {
-	if ctx.is("built_context") {
+	if ctx.is("built_context") || cacheOfAnother(ctx) > 0 {
 		return verdict{yes, "the weights were loaded"}
 	}
-	if ctx.is("engine_loads") || strings.EqualFold(ctx.root.Fields["method"], "model") || ctx.messageContains("deserialize", "requested amount of gpu memory") {
+	if ctx.is("engine_loads") || strings.EqualFold(ctx.root.Fields["method"], "model") || readsEngine(ctx) {
 		return verdict{no, "the weights were not loaded yet"}
 	}
 	return verdict{yes, "the weights were loaded"}
+}
+
+// readsEngine reports whether TensorRT failed while it read an engine.
+func readsEngine(ctx *Context) bool {
+	return ctx.messageContains("deserialize", "requested amount of gpu memory")
+}
+
+// cacheOfAnother returns the cache of keys and values that TensorRT-LLM made for a model of the same server before it read the engine of one
+// that failed, 0 if there is none.
+func cacheOfAnother(ctx *Context) int64 {
+	g, ok := lastReading(ctx.run, "trtllm.cache")
+	n, _ := g.Fields.Int("used")
+	if !ok || !readsEngine(ctx) || g.At.Source == ctx.root.At.Source && g.At.Line > ctx.root.At.Line {
+		return 0
+	}
+	return max(n, 0)
 }
 
 // dataParallel reports whether the failing stack passes through DataParallel, which gathers outputs on its first card.
@@ -324,7 +340,7 @@ func vision(ctx *Context, _ string) verdict {
 // inNoGrad reports whether gradients are off: the stack passes through PyTorch's context for that or through the evaluation of
 // a trainer that uses it, or the program serves.
 func inNoGrad(ctx *Context, _ string) verdict {
-	if ctx.stackContains(60, "no_grad", "inference_mode") {
+	if ctx.stackContains(60, "no_grad", "inference_mode") || ctx.passesThrough("/diffusers/pipelines/") { // whose calls have it
 		return verdict{yes, "gradients are off already"}
 	}
 	if t := ctx.root.Trace; t != nil && ctx.work.untrained() && !slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {

@@ -94,6 +94,8 @@ var levers = []lever{
 	{id: "split-size", topics: []string{"max-split-size"}},
 	{id: "others", topics: []string{"others"}, keys: []string{"other processes"}},
 	{id: "load-on-host", keys: []string{"map_location"}},
+	{id: "old-adapters", topics: []string{"old-adapters"}},
+	{id: "server-workers", topics: []string{"server-workers"}, costs: "requests wait for each other"},
 	{id: "one-device", topics: []string{"own-card"}, keys: []string{"set_device", "cuda_visible_devices"}},
 	{id: "share-down", topics: []string{"engine-share-down"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "down", costs: "a smaller KV cache: fewer sequences at once"},
 	{id: "share-up", topics: []string{"engine-share-up"}, keys: []string{"gpu_memory_utilization", "mem_fraction_static", "cache_max_entry_count", "free_gpu_memory_fraction"}, way: "up", costs: "less room for everything else on the GPU"},

@@ -30,6 +30,15 @@ func incidentOf(t *testing.T, log string) (*classifier.Run, *classifier.Incident
 	return &r.Run, &r.Incidents[0]
 }
 
+// rising prints a reading of a card that grows with each request.
+func rising(format string) string {
+	out := ""
+	for i := range 14 {
+		out += fmt.Sprintf(format, i, 6+i, 47)
+	}
+	return out
+}
+
 // stackOf is a traceback of "file|function|code" that ends in an error. A file without a leading slash is of an installed package.
 func stackOf(failure string, lines ...string) string {
 	out := "Traceback (most recent call last):\n"
@@ -57,6 +66,32 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 	)
 	for _, c := range []struct{ name, log, cause, first string }{
 		{"weights that are pinned for an offload", stackOf("RuntimeError: CUDA error: out of memory", "/w/qwen.py|<module>|transformer.set_offload(True)", "nunchaku/models/utils.py|set_device|p.data = p.data.pin_memory()"), "host_offload", "use_pin_memory=False"},
+		{
+			"a worker of the same web server", "$ uvicorn app:app --workers 4\nINFO:     Started server process [4113]\n" +
+				stackOf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 112.00 MiB. GPU 0 has a total capacity of 21.98 GiB of which 58.12 MiB is free. Process 4113 has 13.86 GiB memory in use. Including non-PyTorch memory, this process has 8.05 GiB memory in use. Of the allocated memory 7.70 GiB is allocated by PyTorch, and 1.20 MiB is reserved by PyTorch but unallocated.", "/w/app.py|<module>|model = AutoModelForCausalLM.from_pretrained(MODEL, torch_dtype=torch.float16).to(\"cuda\")", weights),
+			"wrong_device", "--workers=1",
+		},
+		{
+			"adapters that pile up", "    pipe.load_lora_weights(req.path, adapter_name=req.id)\nDiffusers\n" + rising("INFO serve: req=%04d allocated=%d.%02dGiB\n") +
+				stackOf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 512.00 MiB. GPU 0 has a total capacity of 22.06 GiB of which 289.06 MiB is free. Including non-PyTorch memory, this process has 21.77 GiB memory in use. Of the allocated memory 21.17 GiB is allocated by PyTorch, and 118.40 MiB is reserved by PyTorch but unallocated.", "/w/serve.py|worker|image = generate(req)", "diffusers/pipelines/sdxl/pipeline.py|__call__|image = self.vae.decode(latents)"),
+			"leak_over_steps", "pipe.unload_lora_weights()=True",
+		},
+		{
+			"a split that gives the smaller card half of the model", "$ ./llama-server -m /m/q-Q6_K.gguf -ngl 99 -ts 1,1\nllama_model_load_from_file_impl: using device CUDA0 (NVIDIA GeForce RTX 3090) - 23871 MiB free\nllama_model_load_from_file_impl: using device CUDA1 (NVIDIA GeForce RTX 3060) - 11773 MiB free\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 12433.87 MiB on device 1: cudaMalloc failed: out of memory\nllama_model_load: error loading model: unable to allocate CUDA1 buffer\n",
+			"states_too_big", "-ts=23,11",
+		},
+		{
+			"a split of a model too large for all cards", "$ ./llama-server -m /m/q-Q8_0.gguf -ngl 64 -ts 1,1\nllama_model_load_from_file_impl: using device CUDA0 (NVIDIA GeForce RTX 3090) - 23871 MiB free\nllama_model_load_from_file_impl: using device CUDA1 (NVIDIA GeForce RTX 3060) - 11773 MiB free\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 18433.87 MiB on device 1: cudaMalloc failed: out of memory\nllama_model_load: error loading model: unable to allocate CUDA1 buffer\n",
+			"states_too_big", "-ngl=auto",
+		},
+		{
+			"another model's cache beside an engine", "+ tritonserver --model-repository=/models\n[TensorRT-LLM][WARNING] kv_cache_free_gpu_mem_fraction is not specified, will use default value of 0.9 or max_tokens_in_paged_kv_cache\n[TensorRT-LLM][INFO] [MemUsageChange] Allocated 55.87 GiB for max tokens in paged KV cache (457664).\nI0904 11:20:58.440192 118 model_lifecycle.cc:839] \"successfully loaded 'llama3_8b'\"\n" +
+				"[TensorRT-LLM][ERROR] [defaultAllocator.cpp::allocate::31] Error Code 1: Cuda Runtime (out of memory)\n[TensorRT-LLM][WARNING] Requested amount of GPU memory (14483464192 bytes) could not be allocated. There may not be enough free memory for allocation to succeed.\n", "engine_share_too_large", "kv_cache_free_gpu_mem_fraction=0.69",
+		},
+		{
+			"a model that WSL has too little memory for", "5.15.167.4-microsoft-standard-WSL2\ntime=2025-04-22T21:14:31.588+02:00 level=INFO source=server.go:105 msg=\"system memory\" total=\"7.6 GiB\" free=\"6.8 GiB\" free_swap=\"2.0 GiB\"\nError: model requires more system memory (9.5 GiB) than is available (8.8 GiB)\n",
+			"host_load", "memory=12 GiB",
+		},
 		// which part of an engine did not fit
 		{"TensorRT-LLM: the model", trt + "Model\nTotal GPU memory (GiB): 79.18\nFree GPU memory before component creation attempt (GiB): 78.40\n", "states_too_big", "--tp_size=2"},
 		{"llama.cpp: a large physical batch returns to the default", "$ llama-server -m m.gguf -c 50000 -ngl 99 -ub 4096 -b 4096 -fa on\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 51748.72 MiB on device 1: cudaMalloc failed: out of memory\n" +

@@ -33,6 +33,12 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 		m := marginOf(total)
 		return math.Max(float64(lacks+m)/float64(total), firstGuess), fmt.Sprintf(" for %s that the trainer's states were short of when it woke up, and %s of margin", classifier.GiB(lacks), classifier.GiB(m))
 	}
+	if cache := cacheOfAnother(q.Context); cache > 0 && ofWhatIsFree(q.p.Key) && q.root.Requested != nil {
+		free := float64(cache) / f
+		if need := 1.25*float64(*q.root.Requested) + 2<<30; need < free*(1-q.leastShare()) { // its activations and a cache of its own
+			return f - (free-need)/free, fmt.Sprintf(" for the other engine of %s, a quarter more and 2.00 GiB, of the %s that were free", classifier.GiB(*q.root.Requested), classifier.GiB(int64(free)))
+		}
+	}
 	if !ok || t == nil || *t <= 0 || q.incident.Kind != parser.GPUOOM {
 		if v, ok := parseNumber(q.p.Value); ok && v > 0 && v < f && ofWhatIsFree(q.p.Key) {
 			return f - v, ", the document's value: the log does not show how much was missing"

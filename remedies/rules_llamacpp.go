@@ -82,38 +82,75 @@ func perSlot(ctx *Context, context string) string {
 	return itoa(n / slots)
 }
 
+// split is how a model is divided among cards, and what llama.cpp found free on each.
+type split struct {
+	set, free   []float64
+	parts, room float64 // their sums
+}
+
+// splitOf reads a split; its parts and the room are 0 where one is not known.
+func splitOf(ctx *Context, value string) split {
+	const most = 16
+	words := strings.FieldsFunc(strings.Trim(value, `"' `), func(r rune) bool { return r == ',' || r == '/' })
+	if len(words) < 2 || len(words) > most {
+		return split{}
+	}
+	s := split{set: make([]float64, len(words)), free: make([]float64, len(words))}
+	for i, w := range words {
+		s.set[i], _ = parseNumber(w)
+		s.parts += s.set[i]
+	}
+	for _, g := range ctx.run.Gauges {
+		d, ok1 := g.Fields.Int("device")
+		n, ok2 := g.Fields.Int("free")
+		if g.Name == "ggml.device" && ok1 && ok2 && d < int64(len(words)) && n > 0 && s.free[d] == 0 {
+			s.free[d] = float64(n)
+			s.room += s.free[d]
+		}
+	}
+	if slices.Contains(s.free, 0) || s.parts <= 0 {
+		return split{}
+	}
+	return s
+}
+
+// uneven reports whether a card has more than its part by what is free.
+func (s *split) uneven(card *int) bool {
+	return s.parts > 0 && card != nil && *card < len(s.set) && s.set[*card]/s.parts > s.free[*card]/s.room
+}
+
 // splitByFree gives cards parts of the model in proportion to what llama.cpp found free on each, if the split that is set gives the card
 // that failed more than that.
 func splitByFree(q *paramQuery) proposedValue {
-	const alike, most = 0.02, 16
-	parts := strings.FieldsFunc(strings.Trim(q.cur, `"' `), func(r rune) bool { return r == ',' || r == '/' })
-	set, free := make([]float64, len(parts)), make([]float64, len(parts))
-	total, room := 0.0, 0.0
-	for i, part := range parts {
-		set[i], _ = parseNumber(part)
-		total += set[i]
-	}
-	for _, g := range q.run.Gauges {
-		d, ok1 := g.Fields.Int("device")
-		n, ok2 := g.Fields.Int("free")
-		if g.Name == "ggml.device" && ok1 && ok2 && d < int64(len(parts)) && n > 0 && free[d] == 0 {
-			free[d] = float64(n)
-			room += free[d]
-		}
-	}
-	d := q.root.Device
-	if len(parts) < 2 || len(parts) > most || slices.Contains(free, 0) || d == nil || *d >= len(parts) || total <= 0 || set[*d]/total <= free[*d]/room {
+	const alike = 0.02
+	s, d := splitOf(q.Context, q.cur), q.root.Device
+	if !s.uneven(d) {
 		return proposedValue{}
 	}
-	to := make([]string, len(parts))
-	same := slices.Max(free)-slices.Min(free) < alike*slices.Max(free)
+	to := make([]string, len(s.set))
+	same := slices.Max(s.free)-slices.Min(s.free) < alike*slices.Max(s.free)
 	for i := range to {
 		to[i] = "1"
 		if !same {
-			to[i] = itoa(int64(math.Round(free[i] / (1 << 30))))
+			to[i] = itoa(int64(math.Round(s.free[i] / (1 << 30))))
 		}
 	}
-	return proposedValue{to: strings.Join(to, ","), how: fmt.Sprintf("%s of %s free on card %d, which gets %.0f %% of the model", classifier.GiB(int64(free[*d])), classifier.GiB(int64(room)), *d, 100*set[*d]/total)}
+	return proposedValue{to: strings.Join(to, ","), how: fmt.Sprintf("%s of %s free on card %d, which gets %.0f %% of the model", classifier.GiB(int64(s.free[*d])), classifier.GiB(int64(s.room)), *d, 100*s.set[*d]/s.parts)}
+}
+
+// unevenSplit reports whether all of the model that llama.cpp could not load fits on the cards with another split.
+func unevenSplit(ctx *Context, _ string) verdict {
+	f, ok := ctx.settings.find("tensor_split", true)
+	if !ok {
+		f, ok = ctx.settings.find("ts", true)
+	}
+	s, d := splitOf(ctx, f.value.Value), ctx.root.Device
+	if !ok || !s.uneven(d) {
+		return verdict{}
+	}
+	const beside = 1.2 // the cache and the compute buffers
+	model := float64(deref(ctx.root.Requested)) * s.parts / s.set[*d]
+	return verdict{truthOf(model > 0 && beside*model < s.room), fmt.Sprintf("the model takes about %s, and %s was free on all cards", classifier.GiB(int64(model)), classifier.GiB(int64(s.room)))}
 }
 
 // oneSlot replaces the number of slots that Ollama chooses itself: four on a processor before 0.12 (server/sched.go).

@@ -120,7 +120,13 @@ func causeInput(ctx *Context) *cause.Input {
 		out.PrefillTokens, _ = g.Fields.Int("count")
 	}
 	out.NodeRAM = nodeRAM(ctx)
+	for _, g := range ctx.run.Gauges {
+		if pid, ok := g.Fields.Int("pid"); ok && g.Name == "web.worker" {
+			out.Workers = append(out.Workers, int(pid))
+		}
+	}
 	out.HostPools, _ = hostPools(ctx)
+	out.OtherCache = cacheOfAnother(ctx)
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)
 	out.CountedAgainst = countedAgainst(ctx)

@@ -100,6 +100,13 @@ func ggmlPatterns() []pattern.Pattern {
 			`time=2025-03-04T09:10:11.120Z level=INFO source=server.go:591 msg="waiting for server to become available" status="llm server loading model"`,
 			`msg="waiting for server to become available" status="llm server not responding"`),
 		{
+			Name:     "ollama.machine",
+			Literals: []string{`msg="system memory" total="`},
+			Expr:     `msg="system memory" total="(?<host_total_sz>\d{1,5}(?:\.\d{1,2})? [MGT]iB)"`,
+			Gauge:    true, Source: "Ollama 0.3-0.33, llm/server.go: of the machine or its container",
+			Match: []pattern.Sample{{Line: `time=2025-04-22T21:14:31.588+02:00 level=INFO source=server.go:105 msg="system memory" total="7.6 GiB" free="6.8 GiB" free_swap="2.0 GiB"`, Want: parser.Fields{"host_total": "8160437862"}}},
+		},
+		{
 			Name:     "ollama.system_memory",
 			Literals: []string{"model requires more system memory ("},
 			Expr: `model requires more system memory \((?:(?<requested_gib>\d{1,6}(?:\.\d{1,3})?) GiB|(?<requested_mib>\d{1,6}(?:\.\d{1,3})?) MiB)\)` +

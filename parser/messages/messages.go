@@ -43,6 +43,7 @@ var tables = [][]table{
 	// engines say more than the allocators under them
 	sglangPatterns, vllmPatterns,
 	by(pattern.Program{Name: "trtllm", Application: "trtllm", Allocator: "tensorrt", Vendor: "cuda"}, trtllmPatterns),
+	{webPatterns, diffusersPatterns},
 	{tgiPatterns},
 	{tritonPatterns},
 	by(pattern.Program{Name: "lmdeploy", Application: "lmdeploy"}, lmdeployPatterns),

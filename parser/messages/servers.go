@@ -5,6 +5,32 @@ import (
 	"oomscan/parser/pattern"
 )
 
+// webPatterns are what servers of Python applications say of their processes, each of which loads the application.
+func webPatterns() []pattern.Pattern {
+	return []pattern.Pattern{{
+		Name:     "web.worker",
+		Literals: []string{"Started server process [", "Booting worker with pid: "},
+		Expr:     `(?:\bStarted server process \[|\bBooting worker with pid: )(?<pid>\d{1,8})\b`,
+		Gauge:    true, Source: "uvicorn 0.10-0.40, server.py; gunicorn 19-23, arbiter.py",
+		Match: []pattern.Sample{
+			{Line: "INFO:     Started server process [4113]", Want: parser.Fields{"pid": "4113"}},
+			{Line: "[2024-05-01 10:00:00 +0000] [8] [INFO] Booting worker with pid: 8", Want: parser.Fields{"pid": "8"}},
+		},
+	}}
+}
+
+// diffusersPatterns is a call in a script that a log shows.
+func diffusersPatterns() []pattern.Pattern {
+	return []pattern.Pattern{{
+		Name:     "diffusers.adapter",
+		Literals: []string{".load_lora_weights("},
+		Expr:     `^\s{0,24}[\w.]{1,40}\.load_lora_weights\(`,
+		Gauge:    true, Source: "Diffusers 0.14-0.40, loaders/lora_pipeline.py: each call adds an adapter beside those that are loaded",
+		Match:   lines(`    pipe.load_lora_weights(req.lora_path, adapter_name=f"req_{req.id}")`),
+		NoMatch: []string{"# pipe.load_lora_weights(path)"},
+	}}
+}
+
 // tgiPatterns are the words of Text Generation Inference: its launcher, which starts a shard for each GPU, and its router,
 // which warms the model up and then takes requests.
 //

@@ -84,6 +84,7 @@ var card = []hypothesis{
 			{3 * proof, otherRanksCard},
 			{3 * proof, listedTwice},
 			{3 * proof, ontoFirstCard},
+			{4 * proof, AnotherWorker},
 			{4 * proof, SpreadByEach},
 			{proof + hint, both(LoadsCheckpoint, func(in *Input) bool { return readsCheckpoint(in) != "" })},
 			{sign + 2*hint, both(LoadsCheckpoint, func(in *Input) bool { return readsCheckpoint(in) == "" && !in.simulates() })},
@@ -92,6 +93,8 @@ var card = []hypothesis{
 			switch {
 			case SpreadByEach(in) != "":
 				return SpreadByEach(in), in.Others
+			case AnotherWorker(in) != "":
+				return AnotherWorker(in), in.Others
 			case LoadsCheckpoint(in) == "":
 			case listedTwice(in) != "", alike(in) != "", ontoFirstCard(in) != "":
 				return "other ranks also loaded the checkpoint onto this GPU", nil
@@ -165,18 +168,6 @@ func ontoFirstCard(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("%d processes read a checkpoint, this one onto card 0, of which it holds %s", in.GPUs, gib(in.Allocated))
-}
-
-// resumed reports that a script resumed from a checkpoint and failed before its first step. The run that saved the checkpoint
-// fit, so only the load is new. Library trainers load it into host memory. A script that only evaluates resumes nothing.
-func resumed(in *Input) string {
-	key, v, ok := in.Setting("resume", "resume_from", "resume_path", "resume_checkpoint", "init_from", "load_checkpoint")
-	off := slices.Contains([]string{"", "false", "none", "no", "0", "scratch", "null", "true", "yes", "auto"}, strings.ToLower(strings.Trim(v, `"' `))) // true: if there is one
-	if !ok || off || key == "init_from" && !strings.Contains(v, "resume") || in.Framework != "torch" || in.Backend != "" && in.Backend != "ddp" ||
-		in.LastStep != nil && *in.LastStep > 1 || !in.gpu() || in.Phase == "init" || in.Infers || in.EngineFailed || in.passes(60, "/transformers/trainer", "/lightning/", "/pytorch_lightning/") {
-		return ""
-	}
-	return fmt.Sprintf("%s is %s: the run resumes from a checkpoint, whose tensors may still be on the card", key, v)
 }
 
 // roundingError is the largest error of a size printed in GiB with two decimals.

@@ -61,7 +61,9 @@ type Input struct {
 	EngineWeights                                  int64 // of an engine on a card at least, by the budget; 0 when unknown
 	GPUs, PerNode                                  int64 // of the training world, and of them on a node; 0 when unknown
 	CacheTokens, PlannedTokens                     int64 // what an engine's KV cache holds, and one sequence may have; 0 when unknown
+	Workers                                        []int // pids of a web server's processes
 	HostPools                                      int64 // SGLang's caches in the node's memory, of all ranks; 0 when unknown
+	OtherCache                                     int64 // of another model of the same server, made before; 0 when there is none
 	PlannedCache                                   int64 // what the engine announced for its cache before it failed at its start; 0 when unknown
 	LayersOnCard                                   int64 // of llama.cpp's layers on the failed card, in bytes; 0 when unknown
 	GraphPools                                     int64 // what PyTorch's private pools hold, which are mostly CUDA graphs'; 0 when unknown

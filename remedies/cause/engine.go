@@ -121,6 +121,7 @@ var engines = []hypothesis{
 			})},
 			{2 * proof, when("the engine announced its cache, and then found too little", func(in *Input) bool { return in.PlannedCache > 0 && in.Kind == "gpu_driver_oom" })},
 			{proof, temporary(true)},
+			{3 * proof, when("another model of this server had made its cache before", func(in *Input) bool { return in.OtherCache > 0 })},
 			{2 * proof, MakesCache},
 			{proof, both(when("a kernel library found no room for its workspace, which is outside the engine's pool", func(in *Input) bool {
 				return in.Kind == "gpu_driver_oom" && containsAny(in.Message, []string{"flashinfer", "cudamallocasync"})
@@ -171,6 +172,8 @@ var engines = []hypothesis{
 				return "the cache planned for " + memory.Thousands(in.number(cacheKeys...)) + " tokens does not fit beside the weights", nil
 			case in.PlannedCache > 0:
 				return "the KV cache of " + classifier.GiB(in.PlannedCache) + " that is planned does not fit beside the weights", &in.PlannedCache
+			case in.OtherCache > 0:
+				return "the cache of another model of this server takes " + classifier.GiB(in.OtherCache) + ", and this one's engine does not fit beside it", &in.OtherCache
 			case in.LessThanDesired && in.Free != nil && in.Total != nil:
 				return in.share() + " asks for more than was free", in.Free
 			case wakes(in) != "" && unmapped(in) != "":

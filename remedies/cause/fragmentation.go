@@ -73,7 +73,7 @@ var series = []string{"full_tensor", "all_gather", "allgather", "gather_param", 
 // mostlyHoles reports that PyTorch's reserved but unused memory is many times what was missing and a large part of the card.
 func mostlyHoles(in *Input) string {
 	missing, ok := in.missing()
-	if Fragmented(in) == "" || !ok || *in.Idle < 10*missing || *in.Idle < *in.Total/10 || in.passes(10, series...) {
+	if Fragmented(in) == "" || !ok || (*in.Idle < 10*missing || *in.Idle < *in.Total/10) && (*in.Idle < 4*missing || *in.Idle < *in.Total/4) || in.passes(10, series...) {
 		return ""
 	}
 	return "that is many times what was missing"

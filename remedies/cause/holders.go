@@ -368,6 +368,19 @@ func CacheBytes(in *Input) int64 {
 	return n
 }
 
+// AnotherWorker reports that a process on the card is a worker of the same server, which has its own copy of the model there.
+func AnotherWorker(in *Input) string {
+	if in.EngineFailed || in.number("workers", "w", "WEB_CONCURRENCY") < 2 && len(in.Workers) < 2 {
+		return ""
+	}
+	for _, m := range listed().FindAllStringSubmatch(in.Message, 64) {
+		if pid, err := strconv.Atoi(m[1]); err == nil && slices.Contains(in.Workers, pid) {
+			return fmt.Sprintf("each worker of the server loads the model onto this GPU: process %d is another one, with %s", pid, gib(in.Others))
+		}
+	}
+	return ""
+}
+
 // SpreadByEach reports that each of several processes of a node loads its model with a device_map that spreads it over all cards, so that
 // every card holds a part of every copy. Accelerate refuses to train with such a model (accelerator.py, prepare_model), but only after it
 // is loaded.

@@ -2,6 +2,7 @@ package cause
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"oomscan/classifier"
@@ -46,4 +47,16 @@ func loadsByDefault(in *Input) string {
 		}
 	}
 	return ""
+}
+
+// resumed reports that a script resumed from a checkpoint and failed before its first step. The run that saved the checkpoint
+// fit, so only the load is new. Library trainers load it into host memory. A script that only evaluates resumes nothing.
+func resumed(in *Input) string {
+	key, v, ok := in.Setting("resume", "resume_from", "resume_path", "resume_checkpoint", "init_from", "load_checkpoint")
+	off := slices.Contains([]string{"", "false", "none", "no", "0", "scratch", "null", "true", "yes", "auto"}, strings.ToLower(strings.Trim(v, `"' `))) // true: if there is one
+	if !ok || off || key == "init_from" && !strings.Contains(v, "resume") || in.Framework != "torch" || in.Backend != "" && in.Backend != "ddp" ||
+		in.LastStep != nil && *in.LastStep > 1 || !in.gpu() || in.Phase == "init" || in.Infers || in.EngineFailed || in.passes(60, "/transformers/trainer", "/lightning/", "/pytorch_lightning/") {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s: the run resumes from a checkpoint, whose tensors may still be on the card", key, v)
 }
