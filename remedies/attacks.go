@@ -99,6 +99,7 @@ var attacksThere = []attack{
 	{"not_sharded", "fsdp_auto_wrap_policy=NO_WRAP", []string{"shard"}},
 	{"not_sharded", "whole_gradients", []string{"sync-gradients", "accumulation", "train-tp", "adapters"}},
 	{"not_sharded", "launcher:torchrun", attacks["not_sharded"][2:]}, // each rank has one card to work on
+	{"not_sharded", "replicates", []string{"shard", "optimizer-offload"}},
 	{"wrong_device", "another_worker", []string{"server-workers", "one-device"}},
 	{"foreign_process", "beside_server", []string{"one-device", "others", "share-down"}},
 	{"nccl_no_margin", "stack:nn/parallel/distributed.py", append([]string{"others"}, attacks["nccl_no_margin"]...)}, // before the first step

@@ -125,6 +125,9 @@ func causeInput(ctx *Context) *cause.Input {
 			out.Workers = append(out.Workers, int(pid))
 		}
 	}
+	if g, ok := lastReading(ctx.run, "accelerate.precision"); ok {
+		out.FullPrecision = g.Fields["precision"] == "no"
+	}
 	out.HostPools, _ = hostPools(ctx)
 	out.OtherCache = cacheOfAnother(ctx)
 	out.CacheTokens, _ = estimatedLength(ctx)

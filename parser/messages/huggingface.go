@@ -96,6 +96,13 @@ func huggingFaceMarkers() []pattern.Pattern {
 			[]string{"Saving model checkpoint to", "Saving current state to", "[Torch] Saving ", "Saving Optimizer state to", "Processing zero checkpoint '"},
 			"Saving model checkpoint to /out/checkpoint-500", "Saving Optimizer state to out/optimizer.bin", "Processing zero checkpoint 'out/global_step500'"),
 		{
+			Name:     "accelerate.precision",
+			Literals: []string{"Mixed precision type: "},
+			Expr:     `^Mixed precision type: (?<precision>no|fp16|bf16|fp8)$`,
+			Gauge:    true, Source: "accelerate 0.1-1.x, state.py, which scripts of diffusers print",
+			Match: []pattern.Sample{{Line: "Mixed precision type: no", Want: parser.Fields{"precision": "no"}}},
+		},
+		{
 			Name:     "trainer.trained",
 			Literals: []string{"{'train_runtime': ", "Training Completed!!! Saving", "Training completed", "`Trainer.fit` stopped: `", "[after training is done] ", "Training completes! Total time elapsed", "Training done!"},
 			Expr: `^\s{0,4}\{'train_runtime': |\bTraining completed\. Do not forget to share your model|\bTraining Completed!!! Saving (?:pre-)?trained model` +

@@ -103,6 +103,7 @@ type Input struct {
 	NoGradSeen                                bool   // the log shows that gradients are off
 	Unsharded                                 bool   // every GPU holds the whole model
 	Alone                                     bool   // FSDP is on, and one process runs
+	FullPrecision                             bool   // accelerate says that it has no mixed precision
 	LeakyEngine                               bool   // its version is known to leak host memory
 	Kept                                      bool   // a script joins the outputs of its batches
 	WideTraining                              bool   // the weights that are trained are float32

@@ -31,6 +31,15 @@ func loadsNarrow(in *Input) string {
 	return ""
 }
 
+// castWide reports that a script of diffusers moves frozen weights to the card in the type that its mixed precision has, which is float32
+// without one.
+func castWide(in *Input) string {
+	if !in.FullPrecision || !in.passes(8, "dtype=weight_dtype") {
+		return ""
+	}
+	return "mixed_precision is no: the weights go to the card in float32"
+}
+
 // wideWeight reports that a weight is loaded in four bytes where nothing trains it in parts: the size of the request shows it.
 func wideWeight(in *Input) string {
 	if !memory.WideParameter(in.Request) || !in.loading() || in.EngineFailed || in.Backend != "" || in.Place != memory.Weights {

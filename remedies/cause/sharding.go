@@ -115,6 +115,14 @@ func AllShards(requested *int64, shard, ranks int64, fsdp bool) string {
 	return ""
 }
 
+// Replicates reports that MaxText's mesh is data-parallel only (configs/base.yml), so that each card gets the whole state.
+func Replicates(in *Input) string {
+	if in.Framework != "jax" || !in.gpu() || in.Phase != "init" || in.number("ici_data_parallelism") < 2 || in.number("ici_fsdp_parallelism") != 1 || in.number("ici_tensor_parallelism") > 1 {
+		return ""
+	}
+	return fmt.Sprintf("every card holds the whole state: ici_data_parallelism is %d, and ici_fsdp_parallelism 1", in.number("ici_data_parallelism"))
+}
+
 // AllReduced reports that FSDP2 failed where it joins gradients to reduce them (_fsdp_collectives.py, foreach_reduce), and that they are those
 // of all parameters.
 func AllReduced(requested *int64, parameters int64, reduces bool) string {

@@ -18,6 +18,7 @@ var training = []hypothesis{
 			{proof, both(when("CTranslate2 computes in float32, with four bytes a parameter", func(in *Input) bool { return in.WideWeights }), (*Input).gpu)},
 			{sign + hint, both(loadsByDefault, (*Input).loadingAnywhere)},
 			{proof, widened},
+			{3 * proof, both(castWide, (*Input).gpu)},
 			{2 * proof, wideWeight},
 		},
 		excludes: []clue{
@@ -36,6 +37,7 @@ var training = []hypothesis{
 			{2*proof + hint, statesOnEach},
 			{2 * proof, WholeGradients},
 			{2*proof + hint, oneUnit},
+			{3 * proof, Replicates},
 			{sign + 2*hint, when("FSDP is on, but one process runs: it has nothing to split the model over", func(in *Input) bool { return in.Alone && in.gpu() })},
 			{sign, weightsOnEach},
 			{sign, is(": every rank keeps the whole states", zeroKeys, "0", "none", "ddp", "no_shard")},
@@ -47,6 +49,9 @@ var training = []hypothesis{
 			failedIn("it failed in a phase where the states do not grow", "rollout", "weight_update", "checkpoint", "data"),
 		},
 		figure: func(in *Input) (string, *int64) {
+			if why := Replicates(in); why != "" {
+				return why, nil
+			}
 			if why := oneUnit(in); strings.HasPrefix(why, "one request") {
 				return why, in.Requested
 			}
