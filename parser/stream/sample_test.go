@@ -17,6 +17,9 @@ const (
 	oomReport  = "Traceback (most recent call last):\n  File \"/opt/train.py\", line 31, in <module>\n    loss.backward()\n" + oomMessage
 )
 
+// busError is what a loader says of a worker that found no memory behind /dev/shm.
+const busError = "RuntimeError: DataLoader worker (pid 4123) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory.\n"
+
 // boxed is a report whose traceback rich prints in a box that holds a line of code, with a text before each of its lines.
 func boxed(code, before string) string {
 	var b strings.Builder
@@ -100,6 +103,7 @@ func TestAMarkOfASampleHidesNoFailure(t *testing.T) {
 		"a traceback behind SkyRL's output":  "  Output (Total Reward: 1.0):\nThe answer is\n" + oomReport,
 		"a process that dies in one":         "  Output (Total Reward: 1.0):\nThe answer is\n" + oomMessage + "srun: error: node1: task 0: Exited with exit code 1\n",
 		"a sum of rewards":                   "INFO Output (Total Reward: 1.0): done\n" + oomMessage,
+		"a worker that dies of a signal":     "[INST] hello [/INST]\n" + busError,
 		"a kill that slurmstepd counts":      "<|im_start|>assistant\nThe answer is\nslurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.\n",
 		"a kill by the kernel":               "<|im_start|>user\nhello\nOut of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:0kB oom_score_adj:0\n",
 	} {
@@ -159,6 +163,8 @@ func TestAFailureInASampleIsText(t *testing.T) {
 		"cut, and the run goes on":     "<|im_start|>user\nWhat is this?\n@{'loss': 1.17, 'grad_norm': 0.9, 'epoch': 0.03}\n{'loss': 1.16, 'grad_norm': 0.9, 'epoch': 0.04}\n{'loss': 1.15, 'grad_norm': 0.9, 'epoch': 0.05}\n",
 		"cut, and a bar goes on":       "[prompt] What is this?\n@ 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n 13%|█▎        | 13/100 [00:11<01:09,  1.25it/s]\n 14%|█▍        | 14/100 [00:12<01:08,  1.25it/s]\n",
 		"two that are cut":             "[prompt] one\n@ 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n[prompt] two\n@ 13%|█▎        | 13/100 [00:11<01:09,  1.25it/s]\n 14%|█▍        | 14/100 [00:12<01:08,  1.25it/s]\n",
+		"a worker's death":             "<|im_start|>user\n" + busError + "<|im_end|>\n",
+		"a worker's death, cut":        "[INST] Why?\n" + busError + "step 12 loss 2.1\nstep 13 loss 2.1\nstep 14 loss 2.1\n",
 		"cut, and it is a single line": "[prompt] What is this?\nRuntimeError: CUDA error: out of memory\n",
 	} {
 		log = filler + strings.ReplaceAll(log, "@", oomReport)

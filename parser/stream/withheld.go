@@ -42,10 +42,10 @@ func (r *messageReader) inSample(at parser.Position, body []byte, h envelope.Hea
 	return true
 }
 
-// isWhole reports whether an event is a traceback with an allocator's figures, a kill as the killer reports it, or a warning behind NCCL's own
-// prefix. Other messages need the death of a process behind them.
+// isWhole reports whether an event is a traceback with an allocator's figures, a kill as the killer reports it, a worker's death by a signal, or a
+// warning behind NCCL's own prefix. Other messages need the death of a process behind them.
 func isWhole(e *parser.Event) bool {
-	return e.Kind == parser.OOMKill || e.Kind == parser.NCCLOOM && e.Header.PID > 0 && e.Header.Logger != "" || e.Trace != nil && len(e.Trace.Frames) > 0 && e.Fields["requested"] != ""
+	return e.Kind == parser.OOMKill || e.Fields["signal"] != "" || e.Kind == parser.NCCLOOM && e.Header.PID > 0 && e.Header.Logger != "" || e.Trace != nil && len(e.Trace.Frames) > 0 && e.Fields["requested"] != ""
 }
 
 // settle decides about what a writer withheld, once a message has ended its sample: a dialogue's turn, or another one. A run that goes on
