@@ -60,6 +60,9 @@ func TestDecodersReturnLines(t *testing.T) {
 		"Ansible's variable": {
 			"ok: [n1] => {\n    \"out.stdout_lines\": [\n        \"a\",\n        \"b\"\n    ]\n}\n", "ok: [n1] => {\n" + filler + "a\nb\n" + filler + "\n",
 		},
+		"Ansible's task without its output as one text": {
+			"fatal: [n1]: FAILED! => {\"stderr\": \"\", \"stderr_lines\": [], \"stdout_lines\": [\"a\", \"b\"]}\n", "fatal: [n1]: FAILED! => {\na\nb\n\n",
+		},
 		"a recorded terminal": {
 			`{"version": 2, "width": 80, "height": 24}` + "\n" + `[0.1, "o", "a\r\nb "]` + "\n" + `[0.2, "i", "x"]` + "\n" + `[0.3, "o", "\u001b[1mc\r\n"]` + "\n", "a\r\nb \x1b[1mc\r\n",
 		},

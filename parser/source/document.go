@@ -50,6 +50,9 @@ var loki = lazyre.New(`"values":\s{0,40}\[\s{0,40}\[\s{0,40}"\d{19}",`)
 // ansible finds what a task of Ansible returned.
 var ansible = lazyre.New(`(?m)^[a-z]{2,12}: \[[^\]\n]{1,200}\](?:: [A-Z]{1,20}!)? => \{`)
 
+// printed finds what a command of such a task printed.
+var printed = lazyre.New(`"(?:stdout|stderr)": "[^"]`)
+
 // documentDecoder returns a decoder for a JSON document that holds a log, or nil. Documents with samples, or with what a sandbox ran, look
 // alike, but they quote their text.
 func documentDecoder(head []byte) Decoder {
@@ -73,7 +76,7 @@ func documentDecoder(head []byte) Decoder {
 	case head[0] != '{':
 		if at := ansible().FindIndex(head); at == nil || sampleKey().Match(head) {
 			return nil
-		} else if head = head[at[1]:]; has(`"stdout": "`) || has(`"stderr": "`) {
+		} else if printed().Match(head[at[1]:]) {
 			return &documentReader{keys: outputKeys, within: true}
 		}
 		return &documentReader{keys: lineKeys, within: true}
