@@ -12,7 +12,11 @@ import (
 
 // rotated matches what log rotation appends to a name, before the suffix of a compressed file: logrotate's and Python's numbers,
 // split's letters, parts, and dates.
-var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3}|a[a-z]|part[-_.]?(?:\d{1,5}|[a-z]{2}))|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
+var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3}|a[a-z]|part[-_.]?(?:\d{1,5}|[a-z]{2}))|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?|[-_T][0-2]\d)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
+
+// hourly matches an hour before the ending of a name, where Log4j and namers for Python's handlers put it. A stamp with minutes there is the
+// beginning of a run, as a rule.
+var hourly = lazyre.New(`^(.*[^.\d].*?)[-.](20\d\d-[01]\d-[0-3]\d[-_T][0-2]\d)(\.(?:log|out|err|txt))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
 
 // Rotated returns the name that a file had before log rotation and its order among the files of that name, oldest first; the
 // live file has the highest. A number counts only after a file extension: train.log.2, but not run.2. The parts of a split log
@@ -27,7 +31,10 @@ func Rotated(name string) (log string, place int) {
 	}
 	m := rotated().FindStringSubmatch(name)
 	if m == nil {
-		return name, now
+		if m = hourly().FindStringSubmatch(name); m == nil {
+			return name, now
+		}
+		return m[1] + m[3], placeOfTime(m[2])
 	}
 	if m[2] != "" {
 		base := m[1][strings.LastIndexAny(m[1], "/!")+1:]
@@ -48,14 +55,19 @@ func Rotated(name string) (log string, place int) {
 		}
 		return m[1], now - 1 - n // the number counts up with age
 	}
-	day := strings.Map(func(r rune) rune {
+	return m[1], placeOfTime(m[3])
+}
+
+// placeOfTime is the place of a file with a date, and perhaps a time, in its name.
+func placeOfTime(text string) int {
+	digits := strings.Map(func(r rune) rune {
 		if r < '0' || r > '9' {
 			return -1
 		}
 		return r
-	}, m[3])
-	n, _ := strconv.Atoi((day + "000000")[:14])
-	return m[1], n
+	}, text)
+	n, _ := strconv.Atoi((digits + "000000")[:14])
+	return n
 }
 
 // Part is Rotated for a part of a log that was split. Parts that follow on each other have places that do, too.

@@ -18,6 +18,8 @@ func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
 		{"x.log.10.gz", "x.log.2.gz", "x.log.1", "x.log", "y.log.1", "y.log"},
 		{"x.log-20261101", "x.log-20261102.gz", "x.log"},
 		{"x.log.2026-11-01", "x.log.2026-11-01_10-00", "x.log.2026-11-02", "x.log"},
+		{"x.log.2026-11-01_09", "x.log.2026-11-01_10", "x.log.2026-11-02_00", "x.log"},
+		{"x.2026-11-01_09.log", "x.2026-11-01_10.log.gz", "x.log"},
 		{"a.tar!x.log.1", "a.tar!x.log"},
 		{"x.log.aa", "x.log.ab.gz", "x.log.ac"},
 		{"x.log.part1", "x.log.part2", "x.log.part10"},
@@ -33,6 +35,15 @@ func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
 			slices.SortFunc(got, byTime)
 			assert.Equal(t, want, got)
 		}
+	}
+}
+
+// TestAStampOfARunIsNoRotation: the time at which a run began is in the name of its log.
+func TestAStampOfARunIsNoRotation(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"run.2026-11-01_09-15.log", "run-2026-11-01_09-15-10.log", "run-2026110109.log", "run-2026-11-01.log", "2026-11-01_09.log", "run-2026110109"} {
+		log, _ := Rotated(name)
+		assert.Equal(t, name, log)
 	}
 }
 
