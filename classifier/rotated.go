@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
 )
@@ -134,13 +135,14 @@ const resumedLines = 64
 // raised is a message as Python prints it below the frames.
 var raised = lazyre.New(`^[\w.]+(?:Error|Exception)\b`)
 
-// resume puts the frames that each writer's unfinished traceback has in the previous file before those with which it goes on.
+// resume puts the frames that each writer's unfinished traceback has in the previous file before those with which it goes on. Engines print
+// their ranks above the first frame only.
 func resume(before *file, events []*event) {
-	open := map[string]*traceback.Trace{}
+	open := map[string]*event{}
 	for _, e := range before.Events {
 		delete(open, e.Header.Stream)
 		if e.Trace != nil && e.Trace.EndLine == 0 {
-			open[e.Header.Stream] = e.Trace
+			open[e.Header.Stream] = e
 		}
 	}
 	for _, e := range events {
@@ -153,9 +155,9 @@ func resume(before *file, events []*event) {
 			t = new(*e.Trace)
 		}
 		if begins := e.Trace == nil && raised().MatchString(e.Text) || t.Headless; begins && e.Attempt == 0 && t.Line <= resumedLines {
-			t.Frames, t.Headless = slices.Concat(cut.Frames, t.Frames), cut.Headless
-			t.Origin, t.Cause = cmp.Or(t.Origin, cut.Origin), cmp.Or(t.Cause, cut.Cause)
-			e.Trace = t
+			t.Frames, t.Headless = slices.Concat(cut.Trace.Frames, t.Frames), cut.Trace.Headless
+			t.Origin, t.Cause = cmp.Or(t.Origin, cut.Trace.Origin), cmp.Or(t.Cause, cut.Trace.Cause)
+			e.Trace, e.Header = t, e.Header.Inherit(&cut.Header, new(envelope.NewHeader()))
 		}
 	}
 }

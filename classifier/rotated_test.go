@@ -160,3 +160,29 @@ func TestClues(t *testing.T) {
 		assert.Equal(t, c.want, gather(t, map[string]string{"x.log": c.text}).Clues(), c.name)
 	}
 }
+
+// TestARotatedTracebackKeepsTheRanksAboveIt rotates a log below the first line of an engine's message, which alone has the rank.
+func TestARotatedTracebackKeepsTheRanksAboveIt(t *testing.T) {
+	t.Parallel()
+	const (
+		before = "[2026-03-17 10:42:19 TP1] Scheduler hit an exception: Traceback (most recent call last):\n  File \"/opt/sglang/srt/layers/linear.py\", line 168, in apply\n    return F.linear(x, layer.weight, bias)\n"
+		after  = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of 79.11 GiB of which 1.50 GiB is free.\n"
+	)
+	for name, c := range map[string]struct {
+		before, after string
+		tp            int
+	}{
+		"whole":             {"", before + after, 1},
+		"rotated":           {before, after, 1},
+		"another's message": {before, "[2026-03-17 10:42:20 TP0] " + after, 0},
+		"no traceback":      {strings.ReplaceAll(before, "Traceback", "x"), after, -1},
+	} {
+		r := gather(t, map[string]string{"x.log.1": c.before, "x.log": c.after}).Result()
+		require.Len(t, r.Incidents, 1, name)
+		rank := -1
+		if r.Incidents[0].Root.Rank != nil {
+			rank = *r.Incidents[0].Root.Rank
+		}
+		assert.Equal(t, c.tp, rank, name)
+	}
+}

@@ -104,3 +104,18 @@ func (h *Header) Launched() string {
 	}
 	return outer
 }
+
+// Inherit completes the prefix of a message's later line by that of the line which opened its traceback. A stamp of the program itself
+// begins a message of its own; one that a collector put on every line stands before the frames, too: within is the prefix of one of these.
+func (h Header) Inherit(first, within *Header) Header {
+	bare := h.Time.IsZero() || h.Clock == within.Clock && h.Level == within.Level && h.Logger == within.Logger && h.Stream == within.Stream
+	for _, t := range []struct{ to, from *int }{{&h.TP, &first.TP}, {&h.DP, &first.DP}, {&h.PP, &first.PP}, {&h.EP, &first.EP}, {&h.Rank, &first.Rank}} {
+		if *t.to < 0 && bare {
+			*t.to = *t.from
+		}
+	}
+	if h.Time.IsZero() {
+		h.Time, h.Clock = first.Time, first.Clock
+	}
+	return h
+}

@@ -360,7 +360,7 @@ func (r *messageReader) event(at parser.Position, body []byte, h envelope.Header
 	switch state {
 	case traceback.Final, traceback.Continuation:
 		trace = w.trace.Trace()
-		h = inherit(h, &w.opened, &w.within)
+		h = h.Inherit(&w.opened, &w.within)
 	case traceback.Header:
 		trace = w.trace.Announced() // the remote traceback itself may be cut away
 	}
@@ -391,21 +391,6 @@ func (r *messageReader) introduce(at parser.Position, h envelope.Header, w *writ
 	}
 	w.introduced = true
 	r.emit(parser.Marker{At: at, Header: h, Name: "identity", Fields: parser.Fields{}})
-}
-
-// inherit completes the prefix of a message's later line by that of the line which opened its traceback. A stamp of the program itself
-// begins a message of its own; one that a collector put on every line stands before the frames, too.
-func inherit(h envelope.Header, first, within *envelope.Header) envelope.Header {
-	bare := h.Time.IsZero() || h.Clock == within.Clock && h.Level == within.Level && h.Logger == within.Logger && h.Stream == within.Stream
-	for _, t := range []struct{ to, from *int }{{&h.TP, &first.TP}, {&h.DP, &first.DP}, {&h.PP, &first.PP}, {&h.EP, &first.EP}, {&h.Rank, &first.Rank}} {
-		if *t.to < 0 && bare {
-			*t.to = *t.from
-		}
-	}
-	if h.Time.IsZero() {
-		h.Time, h.Clock = first.Time, first.Clock
-	}
-	return h
 }
 
 // readSettings reads configuration out of a message that is no part of a traceback.
