@@ -317,6 +317,8 @@ func (c *conclusion) traceScore(e *event) int {
 		return 3 // PyTorch's error quotes what NCCL said last
 	case e.Role == parser.Evidence && e.Kind == root.Kind && e.file == root.file && (e.cluster == c.cluster || e.cluster == nil && !labelled(root, e)):
 		return 2
+	case e.Role == parser.Evidence && e.Kind == root.Kind && e.cluster == c.cluster && slices.Contains(c.job.before[e.file], root.file): // a log that was rotated in between
+		return 2
 	case e.Trace.EndLine == 0 && sameWriter(root, e) && e.At.Line >= root.At.Line && e.At.Behind(root.At) <= reprintLines:
 		return 1 // its end was cut off
 	case root.Kind == parser.OOMKill && e.Role == parser.Suspicion:

@@ -186,3 +186,23 @@ func TestARotatedTracebackKeepsTheRanksAboveIt(t *testing.T) {
 		assert.Equal(t, c.tp, rank, name)
 	}
 }
+
+// TestATracebackInTheNextFileIsTheFailures rotates a log between an allocator's warning and the traceback of the same failure.
+func TestATracebackInTheNextFileIsTheFailures(t *testing.T) {
+	t.Parallel()
+	const (
+		before = "2026-04-15 18:05:42.120411: W external/xla/xla/tsl/framework/bfc_allocator.cc:501] Allocator (GPU_0_bfc) ran out of memory trying to allocate 48.83GiB (rounded to 52428800000)requested by op \n"
+		after  = "Traceback (most recent call last):\n  File \"/opt/train.py\", line 248, in train_and_evaluate\n    state, metrics = p_train_step(state, batch)\njaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 52428800000 bytes.\n"
+	)
+	whole := gather(t, map[string]string{"x.log": before + after}).Result().Incidents
+	require.Len(t, whole, 1)
+	assert.NotEqual(t, "unknown", string(whole[0].Phase))
+	parts := gather(t, map[string]string{"x.log.1": before, "x.log": after}).Result().Incidents
+	require.Len(t, parts, 1)
+	assert.Equal(t, whole[0].Phase, parts[0].Phase)
+	for _, in := range gather(t, map[string]string{"w.log": before, "x.log": after}).Result().Incidents {
+		if in.Root.At.Source == "w.log" {
+			assert.Equal(t, "unknown", string(in.Phase), "another log's traceback is not this one's")
+		}
+	}
+}
