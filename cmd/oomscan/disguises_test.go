@@ -74,6 +74,7 @@ var disguises = []disguise{
 	{name: "Airflow 1.10", wrap: lines(func(i int, line string) string {
 		return record(`[%t] {bash_operator.py:126} INFO - b'`, i, "") + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(line) + "'"
 	})},
+	{name: "Papertrail's archive", wrap: records("%n\t%t\t%t\t9120033\tgpu-7\t10.4.2.11\tUser\tNotice\ttrain\t%l")},
 	{name: "one JSON string", wrap: func(log []byte) []byte { return []byte(quoted(string(log)) + "\n") }},
 	{name: "one JSON record", wrap: func(log []byte) []byte {
 		return []byte(`{"job":"train-7","status":"FAILED","logs":` + quoted(string(log)) + "}\n")

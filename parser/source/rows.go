@@ -65,6 +65,8 @@ func loggedDecoder(head []byte) Decoder {
 		return &rowReader{decode: unbuffered}
 	case loggedBytes().Match(row):
 		return &rowReader{decode: unlogged}
+	case archived().Match(row):
+		return &rowReader{decode: func(line []byte) []byte { return archived().ReplaceAll(line, []byte("$1 $2 $3: ")) }}
 	}
 	return nil
 }
@@ -93,6 +95,10 @@ func unlogged(line []byte) []byte {
 	}
 	return slices.Concat(m[1], bytes.TrimSuffix(envelope.Unrepr(m[2]), []byte{'\n'}), []byte{'\n'})
 }
+
+// archived matches what begins a line of Papertrail's archives: its number, when it was written and received, the sender's number, name and
+// address, the facility, the severity and the program.
+var archived = lazyre.New(`^\d{6,20}\t(20\d\d-\d\d-\d\dT[\d:.]{8,18}(?:Z|[+-]\d\d:\d\d))\t20\d\d-\d\d-\d\dT[^\t]{9,40}\t\d{1,20}\t([^\t ]{1,200})\t[^\t]{0,64}\t\w{2,16}\t[A-Z][a-z]{3,12}\t([^\t ]{1,200})\t`)
 
 // minRows is how many rows show that all were changed alike, fewRows the same where the beginning of a log has no more.
 const (
