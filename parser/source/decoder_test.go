@@ -38,7 +38,7 @@ func TestDecodersReturnLines(t *testing.T) {
 		"semicolons":           {"time;message\n2026-03-01;\"a; b, c\"\n", "\n{\"logtag\":\"F\",\"message\":\"a; b, c\",\"time\":\"2026-03-01\"}\n"},
 		"a notebook": {
 			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"text\": [\n    \"a \\\"b\\\"\\n\",\n    \"c\"\n   ],\n   \"traceback\": [\n    \"d\\ne\"\n   ]}]}\n",
-			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"text\": [\na \"b\"\nc\n   ],\n   \"traceback\": [\n    \"d\\ne\"\n   ]}]}\n",
+			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"text\": [\na \"b\"\nc\n   ],\n   \"traceback\": [\nd\re\n   ]}]}\n",
 		},
 		"a notebook with a text": {
 			"{\n \"cells\": [\n  {\n   \"cell_type\": \"code\",\n   \"source\": [\n    \"x\"\n   ],\n   \"text\": \"a\\nb\\nc\\nd\\ne\\nf\\ng\\nh\\ni\\n\"\n  }]}\n",

@@ -344,7 +344,7 @@ type notebook struct {
 	source bool // its text is open
 }
 
-// row decodes a line that holds one line of a cell or of output, as Jupyter writes them. All others stay as they are, but for a text's own, so
+// row decodes a line that holds a text of a cell or of output, as Jupyter writes them. All others stay as they are, but for a text's own, so
 // every line keeps its number.
 func (d *notebook) row(line []byte) []byte {
 	switch text := bytes.TrimSpace(line); {
@@ -358,10 +358,10 @@ func (d *notebook) row(line []byte) []byte {
 	}
 	var text string
 	item := bytes.TrimSuffix(bytes.TrimSpace(line), []byte{','})
-	if err := json.Unmarshal(item, &text); err != nil || strings.IndexByte(strings.TrimSuffix(text, "\n"), '\n') >= 0 {
+	if json.Unmarshal(item, &text) != nil {
 		return line
 	}
-	return []byte(strings.TrimSuffix(text, "\n") + "\n")
+	return []byte(strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\r") + "\n") // a frame and its code are one line
 }
 
 // castRow decodes what was printed at one time in a terminal that asciinema recorded.
