@@ -82,10 +82,14 @@ var skips = lazyre.New(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step
 func (c *conclusion) retried() bool {
 	retries := false
 	for _, e := range c.evidence {
-		if r := e.fields["retries"]; r != "" {
+		switch r := e.fields["retries"]; {
+		case r != "":
 			retries = r != "0"
+		case e.Kind == parser.GPUOOM && skips().MatchString(e.Text):
+			retries = true
+		case e.file == c.root.file && e.At.Line > c.root.At.Line && e.Trace != nil && len(e.Trace.Frames) > 0:
+			retries = false // it failed, too
 		}
-		retries = retries || e.Kind == parser.GPUOOM && skips().MatchString(e.Text)
 	}
 	return retries && !c.diedAfter()
 }

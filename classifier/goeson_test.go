@@ -140,6 +140,7 @@ func TestWhatOthersPrintBehindAFailureIsNoRecovery(t *testing.T) {
 		"a download of another program":     died + "model-1.safetensors:  10%|1         | 110M/1.1G [00:01<00:10, 101MB/s]\nmodel-1.safetensors:  20%|2         | 220M/1.1G [00:02<00:09, 101MB/s]\nmodel-1.safetensors:  30%|3         | 330M/1.1G [00:03<00:08, 101MB/s]\n",
 		"another rank's bar before it dies": worker + "(WorkerDict pid=8, ip=10.0.0.2)  40%|####      | 1/9 [00:01<00:09,  1.19s/it]\n(WorkerDict pid=8, ip=10.0.0.2)  50%|####      | 2/9 [00:01<00:09,  1.19s/it]\n(WorkerDict pid=8, ip=10.0.0.2)  60%|####      | 3/9 [00:01<00:09,  1.19s/it]\n(WorkerDict pid=8, ip=10.0.0.2)  70%|####      | 4/9 [00:01<00:09,  1.19s/it]\nTraceback (most recent call last):\n  File \"/w/main.py\", line 9, in main\n    ray.get(task)\nray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.update_actor() (pid=7, ip=10.0.0.2)\n",
 		"a retry that fails, too":           strings.ReplaceAll(died, "2.00 GiB.", "2.00 GiB.") + "Retrying with batch size 4\n" + died,
+		"a smaller batch that fails, too":   "CUDA out of memory detected. Train microbatch size will be decreased from 2 -> 1.\n" + died,
 		"a request that is retried":         died + "urllib3: Retrying (Retry(total=2)) after connection broken\nRetrying in 5 seconds\n",
 		"a batch that a library skips":      died + "INFO dataset: skipping batch of 3 corrupt files\n",
 		"advice on the batch size":          died + "hint: reduce the batch size to 4 and try again\n",
