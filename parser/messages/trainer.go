@@ -51,6 +51,22 @@ func trainerRecoveries() []pattern.Pattern {
 			NoMatch: []string{"CUDA out of memory detected. Aborting."},
 		},
 		{
+			// The exception itself is not printed.
+			Name:     "trainer.fell_back",
+			Literals: []string{"etrying with tiled ", " to CPU due to CUDA OOM"},
+			Expr:     `^(?:Warning: )?Ran out of memory when [^,"]{1,60}, retrying with tiled |^(?:\[[\d/]{5} [\d:]{8} [\w.]{1,60}\]: )?Attempting to copy inputs of <.{1,400}> to CPU due to CUDA OOM`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence, Set: map[string]string{"retries": "infinite"},
+			Source: "ComfyUI 0.0-0.10, comfy/sd.py; Detectron2 0.1-0.6, utils/memory.py retry_if_cuda_oom",
+			Match: lines(
+				"Warning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.",
+				"[08/14 05:31:11 d2.utils.memory]: Attempting to copy inputs of <function pairwise_iou at 0x7f2148b0> to CPU due to CUDA OOM",
+			),
+			NoMatch: []string{
+				`                logging.warning("Warning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.")`,
+				`            logger.info("Attempting to copy inputs of {} to CPU due to CUDA OOM".format(str(func)))`,
+			},
+		},
+		{
 			// A study goes on after a trial that failed.
 			Name:     "trainer.optuna_trial",
 			Literals: []string{" finished with value: "},
@@ -76,7 +92,7 @@ func trainerRecoveries() []pattern.Pattern {
 				"etrying after OOM", "etrying after CUDA", "ran out of memory, retrying batch",
 				"ran out of memory, skipping batch", "kipping batch", "kipping this ", "OOM - batch removed", "OOM in all workers, skipping update", "Got an OOM, unloading all loaded models",
 				"etrying with batch", "etrying with a ", "etrying with smaller", "etrying with reduced", "batch size to", "batch_size to", ", skipping", ", retrying",
-				"etrying with tiled ", "etermined largest batch size: ",
+				"etermined largest batch size: ",
 			},
 			Requires: []string{"OOM", "out of memory", "atch"}, // requests are retried, too
 			Expr: `(?:[Rr]etrying after (?:CUDA )?(?:OOM|out of memory)` +
@@ -86,10 +102,10 @@ func trainerRecoveries() []pattern.Pattern {
 				`|\bout of memory\b.{0,1500}\b[Ss]kipping (?:this (?:sample|step|update)|(?:this )?batch)\b` +
 				`|\bOOM (?:on|in|at|for|during) (?:\w{1,16} )?(?:batch|step|sample)(?: \d{1,9})?, (?:skipping|retrying)` +
 				`|[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch[ _-]?size` +
-				`|[Rr]an out of memory when [^,]{1,60}, retrying with tiled |\b[Dd]etermined largest batch size: \d|^\s?Skipping batch\s*$` +
+				`|\b[Dd]etermined largest batch size: \d|^\s?Skipping batch\s*$` +
 				`|\b(?:[Hh]alving|[Rr]educing|[Dd]ecreasing|[Ll]owering) (?:the )?(?:micro[- ]?)?batch[ _-]size to:? \d)`,
 			Kind: parser.Recovered, Role: parser.Context,
-			Source: "fairseq, trainer.py; accelerate, utils/memory.py find_executable_batch_size; OpenNMT-py, trainer.py; ComfyUI, execution.py (the request is lost, the server goes on), sd.py; lm-eval, models/huggingface.py; common wording of user code",
+			Source: "fairseq, trainer.py; accelerate, utils/memory.py find_executable_batch_size; OpenNMT-py, trainer.py; ComfyUI, execution.py (the request is lost, the server goes on); lm-eval, models/huggingface.py; common wording of user code",
 			Match: lines(
 				"Got an OOM, unloading all loaded models.",
 				"OOM in all workers, skipping update",
@@ -104,7 +120,6 @@ func trainerRecoveries() []pattern.Pattern {
 				"CUDA out of memory at step 12, skipping this sample",
 				"OutOfMemoryError caught, halving batch size to 4 and retrying",
 				"Retrying with batch size 4",
-				"Warning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.",
 				" Skipping batch",
 				"Determined largest batch size: 8",
 			),
