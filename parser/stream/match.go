@@ -104,7 +104,7 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 		}
 		claimed, followed = true, p.Role == parser.Consequence
 		if p.Role == parser.Evidence {
-			r.watched.failed(at, h.Stream)
+			r.watched.failed(at, h.Stream, trace)
 		}
 		if trace != nil && at.Line > trace.EndLine && (p.Kind == parser.OOMKill || p.Kind == parser.ProcessExit) {
 			trace = nil // it stands behind a traceback's message and is no part of it

@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"strconv"
+	"strings"
 
 	"oomscan/parser"
 	"oomscan/parser/ascii"
@@ -10,6 +11,7 @@ import (
 	"oomscan/parser/lazyre"
 	"oomscan/parser/literal"
 	"oomscan/parser/sample"
+	"oomscan/parser/traceback"
 )
 
 // watchLines is how long the lines after a failure are read for signs that the run goes on. Such signs (a progress bar's
@@ -29,10 +31,14 @@ type watch struct {
 	forms  forms // of messages behind a failure
 }
 
-// failed begins the stretch behind a failure. A server prints its answer before the traceback, or behind it.
-func (w *watch) failed(at parser.Position, stream string) {
+// failed begins the stretch behind a failure. A server prints its answer before the traceback, or behind it: Uvicorn catches what a
+// request raises and has denied it by then (protocols/http, run_asgi).
+func (w *watch) failed(at parser.Position, stream string, trace *traceback.Trace) {
 	if !w.covers(at.Line, at.Offset) {
 		w.denied, w.served, w.forms = false, 0, forms{}
+	}
+	if trace != nil && len(trace.Frames) > 0 && strings.Contains(trace.Frames[0].File, "/uvicorn/protocols/http/") {
+		w.denied, w.served = true, 0
 	}
 	w.line, w.offset, w.stream = at.Line, at.Offset, stream
 }

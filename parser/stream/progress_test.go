@@ -57,6 +57,7 @@ func TestAServerThatGoesOnAnswers(t *testing.T) {
 	t.Parallel()
 	const failure = "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached)\n"
 	const no = `INFO:     10.0.0.7:501 - "POST /v2/layout HTTP/1.1" 500 Internal Server Error` + "\n"
+	const raised = "ERROR:    Exception in ASGI application\nTraceback (most recent call last):\n  File \"/py/uvicorn/protocols/http/h11_impl.py\", line 403, in run_asgi\n    result = await app(\n" + failure
 	const yes = `10.0.0.7 - - [02/Jan/2026 10:00:00] "POST /predict HTTP/1.1" 200 -` + "\n"
 	const health = `INFO:     10.0.0.7:501 - "GET /health HTTP/1.1" 200 OK` + "\n"
 	for log, want := range map[string]int{
@@ -67,6 +68,9 @@ func TestAServerThatGoesOnAnswers(t *testing.T) {
 		failure + no + no + no:                    0,
 		no + failure + yes + yes:                  0,
 		failure + no + yes + "nothing\n" + health: 1,
+		no + raised + yes + yes:                   2,
+		no + raised + yes + raised + yes:          2,
+		no + strings.ReplaceAll(raised, "/py/uvicorn/protocols/http", "/srv/app") + yes + yes: 0,
 	} {
 		got := 0
 		_, err := Read("x.log", strings.NewReader(log), func(o parser.Observation) {
