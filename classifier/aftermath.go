@@ -56,7 +56,7 @@ func (c *conclusion) diedAtFirst(e *event) bool {
 }
 
 // stepsElsewhere reports whether training steps were reported after a kill had been noticed, in a log that is not the
-// kernel's.
+// kernel's, or weaker signs that a run goes on after the end of the very process that was killed.
 func (c *conclusion) stepsElsewhere() bool {
 	if c.root.Kind != parser.OOMKill || c.root.file.Steps > 0 {
 		return false
@@ -68,7 +68,7 @@ func (c *conclusion) stepsElsewhere() bool {
 		}
 	}
 	for f, x := range last {
-		if f.Steps-x.Steps >= 2 {
+		if f.Steps-x.Steps >= 2 || x.fields["pid"] != "" && x.fields["pid"] == c.root.fields["pid"] && c.goesOn(x) {
 			return true
 		}
 	}

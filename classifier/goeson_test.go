@@ -326,3 +326,30 @@ func TestAFailureThatWasSurvivedTakesNoTracebackOfALaterOne(t *testing.T) {
 	assert.True(t, got[0].Survived)
 	assert.Equal(t, "training", string(got[0].Phase))
 }
+
+// TestARunOutlivesItsLoader reads the kernel's report of a kill, and the log of a run that lost a loader's worker.
+func TestARunOutlivesItsLoader(t *testing.T) {
+	t.Parallel()
+	const (
+		kill = "Aug 14 05:40:11 n1 kernel: Memory cgroup out of memory: Killed process 4123 (pt_data_worker) total-vm:61204412kB, anon-rss:41072000kB, file-rss:41216kB, shmem-rss:0kB, UID:1000 pgtables:90000kB oom_score_adj:0\n"
+		lost = "RuntimeError: DataLoader worker (pid 4123) is killed by signal: Killed.\n"
+	)
+	before, after := "", ""
+	for i := range 9 {
+		before += fmt.Sprintf("{'loss': 2.%d, 'grad_norm': 0.3, 'epoch': 0.0%d}\n", 9-i, i)
+		after += fmt.Sprintf("{'loss': 1.%d, 'grad_norm': 0.3, 'epoch': 0.1%d}\n", 9-i, i)
+	}
+	for name, c := range map[string]struct {
+		log  string
+		want bool
+	}{
+		"it counts on":           {before + lost + after, true},
+		"it ends":                {before + lost, false},
+		"another worker's death": {before + strings.ReplaceAll(lost, "4123", "4124") + after, false},
+		"it dies later":          {before + lost + after + "Traceback (most recent call last):\n  File \"/opt/train.py\", line 3, in <module>\n    main()\nRuntimeError: DataLoader worker (pid(s) 4123) exited unexpectedly\n", false},
+	} {
+		got := read(t, map[string]string{"kern.log": kill, "train.log": c.log}).Incidents
+		require.NotEmpty(t, got, name)
+		assert.Equal(t, c.want, got[0].Survived, name)
+	}
+}

@@ -103,7 +103,7 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 			continue
 		}
 		claimed, followed = true, p.Role == parser.Consequence
-		if p.Role == parser.Evidence {
+		if p.Role == parser.Evidence || p.Role == parser.Suspicion {
 			r.watched.failed(at, h.Stream, trace)
 		}
 		if trace != nil && at.Line > trace.EndLine && (p.Kind == parser.OOMKill || p.Kind == parser.ProcessExit) {
