@@ -87,8 +87,9 @@ func (c *conclusion) retried() bool {
 			retries = r != "0"
 		case e.Kind == parser.GPUOOM && skips().MatchString(e.Text):
 			retries = true
-		case e.file == c.root.file && e.At.Line > c.root.At.Line && e.Trace != nil && len(e.Trace.Frames) > 0:
-			retries = false // it failed, too
+		case e.file != c.root.file || e.At.Line <= c.root.At.Line:
+		case e.Trace != nil && len(e.Trace.Frames) > 0, e.Kind == parser.OOMKill && e.pattern.Program != c.root.pattern.Program:
+			retries = false // it failed, too, or somebody else killed all
 		}
 	}
 	return retries && !c.diedAfter()
@@ -105,7 +106,7 @@ func (c *conclusion) warned() bool {
 // diedAfter reports whether something in the input ended after the root.
 func (c *conclusion) diedAfter() bool {
 	return slices.ContainsFunc(c.job.index.byFile[c.root.file], func(x *event) bool {
-		return x.At.Line > c.root.At.Line && !c.another(x) && (isFatal(x) || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
+		return x.At.Line > c.root.At.Line && !c.another(x) && (isFatal(x) || x.pattern.GaveUp || x.Kind == parser.ProcessExit && x.Role == parser.Consequence)
 	})
 }
 

@@ -130,6 +130,7 @@ func TestWhatOthersPrintBehindAFailureIsNoRecovery(t *testing.T) {
 	const died = "Traceback (most recent call last):\n  File \"/home/u/train.py\", line 90, in <module>\n    main()\n" +
 		"  File \"/home/u/train.py\", line 61, in main\n    loss.backward()\n" +
 		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n"
+	const dask = "distributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:38041 (pid=4711) exceeded 95% memory budget. Restarting...\n"
 	worker := label("(WorkerDict pid=7, ip=10.0.0.2) ", died)
 	for name, log := range map[string]string{
 		"another launch's steps":            died + strings.Repeat("Loading the data\n", 9) + "step 100/9000 loss 2.31\n" + strings.Repeat("reading the next shard of the training set\n", 600) + "step 200/9000 loss 2.21\nstep 300/9000 loss 2.11\nstep 400/9000 loss 2.01\n",
@@ -142,6 +143,8 @@ func TestWhatOthersPrintBehindAFailureIsNoRecovery(t *testing.T) {
 		"a retry that fails, too":           strings.ReplaceAll(died, "2.00 GiB.", "2.00 GiB.") + "Retrying with batch size 4\n" + died,
 		"a smaller batch that fails, too":   "CUDA out of memory detected. Train microbatch size will be decreased from 2 -> 1.\n" + died,
 		"tiles that do not fit, either":     "Warning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.\n" + died,
+		"a scheduler's kill of all workers": dask + "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.\n",
+		"a task that killed each worker":    dask + dask + "Traceback (most recent call last):\n  File \"/w/prep.py\", line 41, in <module>\n    ds.compute()\ndistributed.scheduler.KilledWorker: Attempted to run task ('readparquet-1', 1) on 4 different workers, but all those workers died while running it.\n",
 		"a request that is retried":         died + "urllib3: Retrying (Retry(total=2)) after connection broken\nRetrying in 5 seconds\n",
 		"a batch that a library skips":      died + "INFO dataset: skipping batch of 3 corrupt files\n",
 		"advice on the batch size":          died + "hint: reduce the batch size to 4 and try again\n",
@@ -184,6 +187,7 @@ func TestWhoCatchesAFailureGoesOn(t *testing.T) {
 		"ComfyUI's tiled decoder":               "torch.OutOfMemoryError: " + oom + "\nWarning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.\nPrompt executed in 41.20 seconds\n",
 		"ComfyUI's tiled decoder alone":         "got prompt\nWarning: Ran out of memory when regular VAE encoding, retrying with tiled VAE encoding.\n",
 		"Detectron2's copy on the CPU":          "Attempting to copy inputs of <function pairwise_iou at 0x7f2148b0> to CPU due to CUDA OOM\n",
+		"Dask's nanny":                          "distributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:38041 (pid=4711) exceeded 95% memory budget. Restarting...\ndistributed.nanny - WARNING - Restarting worker\n",
 		"a server's answer":                     "ERROR: request failed: " + oom + "\n" + `INFO:     10.0.0.7:501 - "POST /v1/chat HTTP/1.1" 500 Internal Server Error` + "\n" + strings.Repeat(`INFO:     10.0.0.7:501 - "POST /v1/chat HTTP/1.1" 200 OK`+"\n", 4),
 		"ComfyUI's next prompt":                 "!!! Exception during processing !!!\nTraceback (most recent call last):\n  File \"/c/ComfyUI/execution.py\", line 151, in recursive_execute\n    x()\ntorch.OutOfMemoryError: " + oom + "\n\nPrompt executed in 845.17 seconds\ngot prompt\n",
 		"ComfyUI's failure, cut":                "!!! Exception during processing !!! " + oom + "\nTraceback (most recent call last):\n  File \"/c/ComfyUI/execution.py\", line 151, in recursive_execute\n",

@@ -132,7 +132,7 @@ func poolPatterns() []pattern.Pattern {
 			Name:     "pool.workers_died",
 			Literals: []string{"scheduler.KilledWorker: ", "DeadKernelError: Kernel died"},
 			Expr:     `distributed\.scheduler\.KilledWorker: |\bDeadKernelError: Kernel died`,
-			Kind:     parser.OOMKill, Role: parser.Suspicion,
+			Kind:     parser.OOMKill, Role: parser.Suspicion, GaveUp: true,
 			Source: "dask.distributed, distributed/scheduler.py: each worker that tried the task died; nbclient, nbclient/exceptions.py (papermill)",
 			Match: lines(
 				"distributed.scheduler.KilledWorker: Attempted to run task ('readparquet-1', 1) on 4 different workers, but all those workers died while running it.",

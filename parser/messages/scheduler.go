@@ -163,7 +163,7 @@ func taskPatterns() []pattern.Pattern {
 			Name:     "dask.memory",
 			Literals: []string{"% memory budget"},
 			Expr:     `Worker (?:\S{1,120} \(pid=(?<pid>\d{1,10})\) )?exceeded \d{1,3}% memory budget\. {1,2}Restarting`,
-			Kind:     parser.OOMKill, Role: parser.Evidence, Source: "dask.distributed 1.x-2025, distributed/nanny.py, worker_memory.py",
+			Kind:     parser.OOMKill, Role: parser.Evidence, Set: map[string]string{"retries": "infinite"}, Source: "dask.distributed 1.x-2025, distributed/nanny.py, worker_memory.py",
 			Match: []pattern.Sample{
 				{Line: "distributed.nanny - WARNING - Worker exceeded 95% memory budget. Restarting"},
 				{Line: "distributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:38041 (pid=4711) exceeded 95% memory budget. Restarting...", Want: parser.Fields{"pid": "4711"}},
