@@ -16,52 +16,67 @@ import (
 
 // testRunner is how a program runs tests. Where a test has a name, it is the first group of begins, and of passes and fails.
 type testRunner struct {
-	sign   string // in each line that begins a test
-	begins func() *regexp.Regexp
-	passes func() *regexp.Regexp
-	fails  func() *regexp.Regexp
+	sign    string // in each line that begins a test
+	begins  func() *regexp.Regexp
+	passes  func() *regexp.Regexp
+	fails   func() *regexp.Regexp
+	numbers bool // its number is the name of a test and stands before each of its lines, as a label of srun does, but not before its result
 }
 
 // sessionSign is in the first line of a session of pytest.
 const sessionSign = "test session starts"
 
-// testRunners are pytest for a test and for a session that does not name its tests, unittest, go test, GoogleTest and cargo test.
+// testRunners are pytest for a test and for a session that does not name its tests, unittest, go test, GoogleTest, cargo test, ctest -V and
+// Jest, which names the file behind what its tests print.
 var testRunners = []testRunner{
 	{
-		"::",
-		lazyre.New(`^\S+\.py::\w`),
-		lazyre.New(`^(?:PASSED|SKIPPED|XFAIL|XPASS)\s*(?:\[ *\d+%\])?$`),
-		lazyre.New(`^(?:FAILED|ERROR)\s*(?:\[ *\d+%\])?$`),
+		sign:   "::",
+		begins: lazyre.New(`^\S+\.py::\w`),
+		passes: lazyre.New(`^(?:PASSED|SKIPPED|XFAIL|XPASS)\s*(?:\[ *\d+%\])?$`),
+		fails:  lazyre.New(`^(?:FAILED|ERROR)\s*(?:\[ *\d+%\])?$`),
 	},
 	{
-		sessionSign,
-		lazyre.New(`^=+ test session starts =+$`),
-		lazyre.New(`^=+ (?:\d+ (?:passed|skipped|deselected|xfailed|xpassed|warnings?),? ?)+ in [\d.]+s\b.*=+$`),
-		lazyre.New(`^=+ .*\b\d+ (?:failed|errors?)\b.* =+$`),
+		sign:   sessionSign,
+		begins: lazyre.New(`^=+ test session starts =+$`),
+		passes: lazyre.New(`^=+ (?:\d+ (?:passed|skipped|deselected|xfailed|xpassed|warnings?),? ?)+ in [\d.]+s\b.*=+$`),
+		fails:  lazyre.New(`^=+ .*\b\d+ (?:failed|errors?)\b.* =+$`),
 	},
 	{
-		" ... ",
-		lazyre.New(`^\w+ \([\w.<>]+\) \.\.\. `),
-		lazyre.New(`^(?:ok|skipped .*|expected failure)$`),
-		lazyre.New(`^(?:FAIL|ERROR|unexpected success)$`),
+		sign:   " ... ",
+		begins: lazyre.New(`^\w+ \([\w.<>]+\) \.\.\. `),
+		passes: lazyre.New(`^(?:ok|skipped .*|expected failure)$`),
+		fails:  lazyre.New(`^(?:FAIL|ERROR|unexpected success)$`),
 	},
 	{
-		"=== ",
-		lazyre.New(`^\s*=== (?:RUN|CONT|NAME) +(\S+)$`),
-		lazyre.New(`^\s*--- (?:PASS|SKIP): (\S+) \(`),
-		lazyre.New(`^\s*--- FAIL: (\S+) \(`),
+		sign:   "=== ",
+		begins: lazyre.New(`^\s*=== (?:RUN|CONT|NAME) +(\S+)$`),
+		passes: lazyre.New(`^\s*--- (?:PASS|SKIP): (\S+) \(`),
+		fails:  lazyre.New(`^\s*--- FAIL: (\S+) \(`),
 	},
 	{
-		"[ RUN ",
-		lazyre.New(`^\[ RUN      \] (\S+)$`),
-		lazyre.New(`^\[ (?:      OK| SKIPPED) \] (\S+)`),
-		lazyre.New(`^\[  FAILED  \] (\S+)`),
+		sign:   "[ RUN ",
+		begins: lazyre.New(`^\[ RUN      \] (\S+)$`),
+		passes: lazyre.New(`^\[ (?:      OK| SKIPPED) \] (\S+)`),
+		fails:  lazyre.New(`^\[  FAILED  \] (\S+)`),
 	},
 	{
-		"running ",
-		lazyre.New(`^running \d+ tests?$`),
-		lazyre.New(`^test result: ok\. `),
-		lazyre.New(`^test result: FAILED\. `),
+		sign:   "running ",
+		begins: lazyre.New(`^running \d+ tests?$`),
+		passes: lazyre.New(`^test result: ok\. `),
+		fails:  lazyre.New(`^test result: FAILED\. `),
+	},
+	{
+		sign:    ": Test command: ",
+		begins:  lazyre.New(`^(\d+): Test command: `),
+		passes:  lazyre.New(`^ *\d+/\d+ Test +#(\d+): \S.* Passed +[\d.]+ sec`),
+		fails:   lazyre.New(`^ *\d+/\d+ Test +#(\d+): \S.*\*{3}`),
+		numbers: true,
+	},
+	{
+		sign:   "console.",
+		begins: lazyre.New(`^ *console\.(?:log|debug|info|warn|error)$`),
+		passes: lazyre.New(`^PASS \S+\.[cm]?[jt]sx?(?: \([\d.]+ m?s\))?$`),
+		fails:  lazyre.New(`^FAIL \S+\.[cm]?[jt]sx?(?: \([\d.]+ m?s\))?$`),
 	},
 }
 
@@ -81,23 +96,32 @@ func testNameIn(expr func() *regexp.Regexp, line []byte) (name string, ok bool) 
 	return name, m != nil
 }
 
+// reads is what a runner's expressions look at in a line, of which the prefix and the rest are given, and whether it may be of a writer.
+func (t *testRunner) reads(line, body []byte, h *envelope.Header, stream string) (text []byte, ok bool) {
+	if t.numbers {
+		return line, h.Stream == stream || h.Stream == ""
+	}
+	return body, h.Stream == stream
+}
+
 // testIn is the test that a line of a writer begins. over: a test, or all of them, ended there.
 func testIn(line []byte, stream string) (t *testRunner, name string, over bool) {
 	body, h := envelope.Peel(line)
-	if h.Stream != stream {
-		return nil, "", false
-	}
-	if testOver().Match(body) {
+	if h.Stream == stream && testOver().Match(body) {
 		return nil, "", true
 	}
 	for i := range testRunners {
 		t = &testRunners[i]
-		if bytes.Contains(body, []byte(t.sign)) {
-			if name, ok := testNameIn(t.begins, body); ok {
+		text, ok := t.reads(line, body, &h, stream)
+		if !ok {
+			continue
+		}
+		if bytes.Contains(text, []byte(t.sign)) {
+			if name, ok := testNameIn(t.begins, text); ok {
 				return t, name, false
 			}
 		}
-		if t.passes().Match(body) || t.fails().Match(body) {
+		if t.passes().Match(text) || t.fails().Match(text) {
 			return nil, "", true
 		}
 	}
@@ -181,14 +205,15 @@ func (r *Reader) findIntroduction(e *parser.Event) {
 // one begins, or its process dies.
 func (f *fence) readResult(line int, raw []byte) bool {
 	body, h := envelope.Peel(raw)
-	if h.Stream != f.stream {
+	text, ok := f.test.reads(bytes.TrimRight(raw, "\r"), body, &h, f.stream)
+	if !ok {
 		return false
 	}
-	if name, ok := testNameIn(f.test.passes, body); ok && name == f.name && !f.anyDied() {
+	if name, ok := testNameIn(f.test.passes, text); ok && name == f.name && !f.anyDied() {
 		return true
 	}
-	name, failed := testNameIn(f.test.fails, body)
-	_, begins := testNameIn(f.test.begins, body)
+	name, failed := testNameIn(f.test.fails, text)
+	_, begins := testNameIn(f.test.begins, text)
 	if failed && name == f.name || begins && f.name == "" || died().Match(body) {
 		f.until = line
 	}

@@ -12,7 +12,9 @@ func TestATestThatPassesProvokedItsFailure(t *testing.T) {
 		session = "============ test session starts ============\ncollected 3 items\n\n"
 		live    = session + "tests/test_x.py::test_retry \n----- live log call -----\nERROR    retry:retry.py:12 the step failed\n@"
 		dots    = session + "tests/test_x.py @"
+		jest    = "  console.error\n    RuntimeError: CUDA error: out of memory\n\n      at Object.error (src/x.test.ts:42:13)\n\n"
 	)
+	ctest := "test 12\n    Start 12: big\n\n12: Test command: /b/big\n12: " + strings.ReplaceAll(strings.TrimSpace(oomReport), "\n", "\n12: ") + "\n"
 	for name, c := range map[string]struct {
 		log    string
 		quoted bool
@@ -28,6 +30,8 @@ func TestATestThatPassesProvokedItsFailure(t *testing.T) {
 		"go test, within another":      {"=== RUN   TestRetry\n=== RUN   TestRetry/once\n@    --- PASS: TestRetry/once (0.00s)\n", true},
 		"GoogleTest":                   {"[ RUN      ] Alloc.Big\n@[       OK ] Alloc.Big (1 ms)\n", true},
 		"cargo test":                   {"running 2 tests\n@test retry ... ok\n\ntest result: ok. 2 passed; 0 failed\n", true},
+		"ctest -V":                     {ctest + "12/41 Test #12: big ....   Passed    1.21 sec\n", true},
+		"Jest":                         {jest + "PASS src/x.test.ts\n", true},
 		"pytest in a collector's log":  {"2026-03-01T10:00:00.1Z " + strings.ReplaceAll(live, "\n", "\n2026-03-01T10:00:00.1Z ") + "2026-03-01T10:00:00.1Z PASSED\n", true},
 		"a test of pytest that fails":  {live + "FAILED                  [ 33%]\nPASSED\n", false},
 		"a session that fails":         {dots + "..F\n\n==== 1 failed, 2 passed in 0.02s ====\n", false},
@@ -35,6 +39,12 @@ func TestATestThatPassesProvokedItsFailure(t *testing.T) {
 		"a test in Go that fails":      {"=== RUN   TestRetry\n@--- FAIL: TestRetry (0.00s)\n", false},
 		"the result of another test":   {"=== RUN   TestRetry\n@--- PASS: TestOther (0.00s)\n", false},
 		"a test in Rust that fails":    {"running 2 tests\n@test retry ... FAILED\n\ntest result: FAILED. 1 passed; 1 failed\n", false},
+		"a test of ctest that fails":   {ctest + "12/41 Test #12: big ....***Failed    1.21 sec\n12/41 Test #12: big ....   Passed    1.21 sec\n", false},
+		"another test of ctest":        {ctest + "11/41 Test #11: big ....   Passed    1.21 sec\n", false},
+		"a task of srun":               {strings.ReplaceAll(ctest, "Test command: ", "") + "12/41 Test #12: big ....   Passed    1.21 sec\n", false},
+		"a test of another number":     {strings.ReplaceAll(ctest, "12: Test", "11: Test") + "11/41 Test #11: big ....   Passed    1.21 sec\n", false},
+		"a file of Jest that fails":    {jest + "FAIL src/x.test.ts\nPASS src/x.test.ts\n", false},
+		"a console without a result":   {jest + "done\n", false},
 		"a test whose result is lost":  {live, false},
 		"a failure behind the tests":   {session + "tests/test_x.py::test_a PASSED [100%]\n\n==== 1 passed in 0.02s ====\n@", false},
 		"a result a long way off":      {live + strings.Repeat("and on\n", watchLines) + "PASSED\n", false},
