@@ -297,11 +297,11 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.test",
-			Requires: []string{"E  ", "PASSED", "SKIPPED", "XFAIL", "XPASS", "ok ", ".. ok", "✓ ", "✔ ", "--- ", "[ "},
-			Expr:     `^(?:\s{0,16}(?:E {3,}(?!torch\.(?:cuda\.)?OutOfMemoryError: CUDA out of memory\. Tried to allocate .{1,20}\. GPU \d+ has a total capacity of )|[✓✔] )|test .{1,400} \.\.\. ok$|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) |\[ RUN {6}\] )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
+			Requires: []string{"E  ", "PASSED", "SKIPPED", "XFAIL", "XPASS", "ok ", ".. ok", "✓ ", "✔ ", "--- ", "[ ", "_test.go:"},
+			Expr:     `^(?:\s{4,16}\w{1,60}_test\.go:\d{1,6}: .{0,80}(?:[Oo]ut of memory: Killed process|invoked oom-killer|oom[-_]kill:?(?: event)?\b)|\s{0,16}(?:E {3,}(?!torch\.(?:cuda\.)?OutOfMemoryError: CUDA out of memory\. Tried to allocate .{1,20}\. GPU \d+ has a total capacity of )|[✓✔] )|test .{1,400} \.\.\. ok$|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) |\[ RUN {6}\] )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
 			Veto:     true, Source: "pytest, TAP, go test, GoogleTest, cargo test, Mocha: what a test provokes; a test on a GPU fails with the allocator's own figures",
-			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory", "[ RUN      ] Alloc.CUDA_ERROR_OUT_OF_MEMORY", `test oom::parses "RuntimeError: CUDA error: out of memory" ... ok`, "  ✓ shows RuntimeError: CUDA error: out of memory (12 ms)"),
-			NoMatch: []string{"E   torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free.", "E0601 10:00:00 12 x.cc:1] RuntimeError: CUDA error: out of memory", "[  FAILED  ] Alloc.Big: CUDA error: out of memory", "[ RUN 7 ] RuntimeError: CUDA error: out of memory"},
+			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory", "[ RUN      ] Alloc.CUDA_ERROR_OUT_OF_MEMORY", `test oom::parses "RuntimeError: CUDA error: out of memory" ... ok`, "    kernel_test.go:41: line: Memory cgroup out of memory: Killed process 4242 (python) total-vm:1kB, anon-rss:1kB", "  ✓ shows RuntimeError: CUDA error: out of memory (12 ms)"),
+			NoMatch: []string{"E   torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free.", "E0601 10:00:00 12 x.cc:1] RuntimeError: CUDA error: out of memory", "[  FAILED  ] Alloc.Big: CUDA error: out of memory", "[ RUN 7 ] RuntimeError: CUDA error: out of memory", "    llm_test.go:41: cudaMalloc failed: out of memory", "kernel_test.go:41: Memory cgroup out of memory: Killed process 4242 (python) total-vm:1kB"},
 		},
 		{
 			Name:     "veto.commit",
