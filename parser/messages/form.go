@@ -305,11 +305,12 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.commit",
-			Requires: []string{"(#", "Subject: [PATCH"},
-			Expr:     `\(#\d{1,6}\)\s*$|^Subject: \[PATCH`,
-			Veto:     true, Source: "titles of commits and pull requests",
-			Match:   lines("* [Fix] RuntimeError: CUDA error: out of memory when loading (#1234)", "Subject: [PATCH] fix RuntimeError: CUDA error: out of memory"),
-			NoMatch: []string{"RuntimeError: CUDA error: out of memory (#3 of 8 ranks)"},
+			Requires: []string{"(#", "Subject: [PATCH", " by @"},
+			Expr:     `\(#\d{1,6}\)\s*$|^Subject: \[PATCH|\w by @[\w\[\]-]{1,60} in (?:#\d{1,7}|https://\S{1,200}/pull/\d{1,7})\s*$`,
+			Veto:     true, Source: "titles of commits and pull requests; the notes that GitHub writes for a release",
+			Match: lines("* [Fix] RuntimeError: CUDA error: out of memory when loading (#1234)", "* [Core] Fix RuntimeError: CUDA error: out of memory in sleep mode by @dev in https://github.com/org/repo/pull/9921", "* Torch: RuntimeError: CUDA error: out of memory by @app[bot] in #12",
+				"Subject: [PATCH] fix RuntimeError: CUDA error: out of memory"),
+			NoMatch: []string{"RuntimeError: CUDA error: out of memory (#3 of 8 ranks)", "run by @ana in #12 failed: RuntimeError: CUDA error: out of memory"},
 		},
 		{
 			Name: "veto.git_log",
