@@ -360,12 +360,12 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.record",
-			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "observation", "tool_", "hints_text", "score", "chosen"},
+			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "observation", "tool_", "hints_text", "score", "chosen", "rewards"},
 			Expr: `^` + notItsOwn + `(?:(?:(?i:(?:\w{1,20} )?(?:row|example|sample|doc|document) ?\d{0,9}|\w{1,40}\[\d{1,9}\]): )?[{](?:["']id["']: ?["']?[\w-]{1,60}["']?, ?)?["']text["']: ?["'](?!.{0,8000}["'](?:(?:level|levelname|severity|time|timestamp|record)["']: |source["']: ?["']std)).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
 				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model|finish_reason)["']: ?|.{0,8000}?"(?:observation|tool_(?:output|result|response))": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})"` +
 				`|[{ ]?\s{0,8}"(?:question|instruction|problem|prompt|input|chosen|rejected)": "(?>(?:[^"\\]|\\.){0,8000})",?$|[{ ]?\s{0,8}'(?:question|instruction|problem|prompt|input|chosen|rejected)': '(?>(?:[^'\\]|\\.){0,8000})',?$` +
-				`|[{]"(?:response|completion|generated_text)": "(?>(?:[^"\\]|\\.){0,8000})", ?"(?:score|reward|acc|uid)": )`,
-			Veto: true, Source: "records of data sets, as trainers print one, or one field of it on a line: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench; completions in OpenAI's form; issues of a tracker",
+				`|[{]"(?:response|completion|generated_text)": "(?>(?:[^"\\]|\\.){0,8000})", ?"(?:score|reward|acc|uid)": |[{]"content": ?\[(?>"(?>(?:[^"\\]|\\.){0,8000})",? ?){1,40}\], ?"rewards": ?\[|.{0,400}?"tool_call_id": ?"[\w-]{1,80}",.{0,400}?"(?:content|output|result|stdout|stderr)": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})")`,
+			Veto: true, Source: "records of data sets, as trainers print one, or one field of it on a line: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench, NeMo-RL's train_data; completions and results of tools in OpenAI's form; issues of a tracker",
 			Match: lines(
 				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
 				`{"id":"x-7","title":"Check the card","description":"When it starts: CUDA error: out of memory","status":"closed"}`,
@@ -376,6 +376,8 @@ func formVetoes() []pattern.Pattern {
 				`{"instance_id": "a__b-1", "problem_statement": "It dies:\nRuntimeError: CUDA error: out of memory", "patch": "x"}`,
 				`{"index": 3, "text": "The log shows CUDA error: out of memory", "finish_reason": "stop"}`,
 				`  "question": "RuntimeError: CUDA error: out of memory. Why?",`, `{'input': 'RuntimeError: CUDA error: out of memory',`, `{"response": "RuntimeError: CUDA error: out of memory", "score": 1}`,
+				`{"content":["User: why","Assistant: RuntimeError: CUDA error: out of memory"],"rewards":[0.0],"generation_logprobs":[[-0.1]]}`,
+				`agent: tool_result={"tool_call_id":"call_1","exit_code":1,"stderr":"RuntimeError: CUDA error: out of memory"}`,
 				`{"id": 2, "trajectory": [{"observation": "RuntimeError: CUDA error: out of memory", "action": "lower it"}]}`,
 			),
 			NoMatch: []string{
@@ -383,6 +385,11 @@ func formVetoes() []pattern.Pattern {
 				`{"id": 3, "text": "torch.OutOfMemoryError: CUDA out of memory", "source": "stderr"}`,
 				`payload: {"text": "torch.OutOfMemoryError: CUDA out of memory"}`,
 				`{"step": 3, "observation": "Box(84, 84)", "status": "torch.OutOfMemoryError: CUDA out of memory"}`,
+				`{"content":["User: why"],"rewards":[0.0],"error":"RuntimeError: CUDA error: out of memory"}`,
+				`{"content":["RuntimeError: CUDA error: out of memory"],"level":"error"}`,
+				`tool {"tool_call_id":"call_1","content":"ok"} RuntimeError: CUDA error: out of memory`,
+				`{"tool_call_id":"call_1","error":"RuntimeError: CUDA error: out of memory"}`,
+				`{"tool_call_id":"call_1","content":"","error":"RuntimeError: CUDA error: out of memory"}`,
 				`{"prompt": "hello", "response": null, "error": "torch.OutOfMemoryError: CUDA out of memory"}`,
 			},
 		},
