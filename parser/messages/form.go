@@ -430,20 +430,22 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.example",
-			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION", "content=", "uestion=", "uery=", "assage=", "rguments=", "Q: ", "uestion: ", "rediction: ", "eference: ", "Human: ", "User: ", "enerated"},
-			Expr:     `\b(?:page_content|question|prompt|completion|query|passage|arguments)=\(?(?:'[^']{0,4000}?|"[^"]{0,4000}?)` + oomWords + `|(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})|^\s{0,8}(?:Q|Question|Prediction|Reference|Human): |^User: (?!(?i:\W{0,4}(?:\w{1,20} ){0,2}(?:errors?|failed|failure|exception)\b))|(?:^|: )generated(?: text)?: ["'](?<!` + oomWords + `.{0,4000})`,
-			Veto:     true, Source: "an example that a program shows before it trains or serves",
+			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION", "content=", "uestion=", "uery=", "assage=", "rguments=", "Q: ", "uestion: ", "rediction: ", "eference: ", "Human: ", "User: ", "enerated", "(score", "(sim"},
+			Expr:     `\b(?:page_content|question|prompt|completion|query|passage|arguments)=\(?(?:'[^']{0,4000}?|"[^"]{0,4000}?)` + oomWords + `|(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})|^\s{0,8}(?:Q|Question|Prediction|Reference|Human): |^User: (?!(?i:\W{0,4}(?:\w{1,20} ){0,2}(?:errors?|failed|failure|exception)\b))|(?:^|: )generated(?: text)?: ["'](?<!` + oomWords + `.{0,4000})|^\s{0,8}\[?\d{1,3}[\]).:] \((?:score|sim(?:ilarity)?)[=:] ?-?[01]?\.\d{1,8}\) `,
+			Veto:     true, Source: "an example that a program shows before it trains or serves; passages that a search returns",
 			Match: lines(
 				`Example prompt: "RuntimeError: CUDA error: out of memory"`,
 				"Q: my job fails with slurmstepd: error: Detected 1 oom_kill event in StepId=4242.0.",
 				"Prediction: RuntimeError: CUDA error: out of memory",
 				"User: my job says RuntimeError: CUDA error: out of memory",
 				`eval: generated: "RuntimeError: CUDA error: out of memory"`,
+				"[2] (score=0.83) faq.md: slurmstepd: error: Detected 1 oom_kill event in StepId=991.batch. Some of the step tasks have been OOM Killed.",
 				`Document(metadata={'source': 'faq.md'}, page_content='RuntimeError: CUDA error: out of memory')`,
 			),
 			NoMatch: []string{
 				"User: request failed: RuntimeError: CUDA error: out of memory", "Completion: RuntimeError: CUDA error: out of memory", "Response: CUDA error: out of memory",
 				"Exception generated: 'CUDA error: out of memory'", "prompt='hello' failed: RuntimeError: CUDA error: out of memory", "sample 3 failed: RuntimeError: CUDA error: out of memory",
+				"[3] (rank=0.5) RuntimeError: CUDA error: out of memory", "trial 3 (score=0.83) failed: RuntimeError: CUDA error: out of memory",
 			},
 		},
 	}
