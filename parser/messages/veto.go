@@ -344,12 +344,12 @@ func sampleVetoes() []pattern.Pattern {
 		{
 			// Agents that work on software run commands, and what these print is the agent's reading.
 			Name:     "veto.tool_output",
-			Requires: []string{"bservation", "BSERVATION", "Thought", "Final Answer", "ool_re", "ool re", "ool_out", "ool out", "Tool Re", "Tool Out"},
+			Requires: []string{"bservation", "BSERVATION", "Thought", "Final Answer", "ool_re", "ool re", "ool_out", "ool out", "Tool Re", "Tool Out", "ode execution failed"},
 			Literals: []string{
 				"ut of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "OOM Killed", "Killed process", "annot allocate memory", "oom-kill",
 				"_STATUS_ALLOC_FAILED", "CUDA_ERROR_OUT_OF_MEMORY", "RESOURCE_EXHAUSTED",
 			},
-			Expr: `^(?>[\[{ ]{0,3}(?:</?tool_re(?:sponse|sult)s?|(?:[Tt]rajectory|[Tt]urn|[Ss]tep)[ _]?\d{1,6}\]?:? observations?` +
+			Expr: `^(?>Code execution failed at line '.{1,400}' due to: |[\[{ ]{0,3}(?:</?tool_re(?:sponse|sult)s?|(?:[Tt]rajectory|[Tt]urn|[Ss]tep)[ _]?\d{1,6}\]?:? observations?` +
 				`|(?:(?:[Tt]rajectory|[Tt]urn|[Ss]tep)[ _]?\d{1,6}\]?:? )?['"]?(?:OBSERVATIONS?|Observations?|[Tt]ool[ _](?:[Rr]esponse|[Rr]esult|[Oo]utput)s?|Thought|Final Answer))['"]?(?: \d{1,6}| \([^()]{0,80}\))?\s?[:=>\]]).{0,8000}?` +
 				`(?:` + oomWords + `|[Oo]ut of memory|oom-kill|OOM Killed|Killed process)`,
 			Also: []string{
@@ -365,11 +365,13 @@ func sampleVetoes() []pattern.Pattern {
 				"<tool_response> RuntimeError: CUDA error: out of memory",
 				`[step 4] tool_output = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB."`,
 				"Tool result (bash): fork: Cannot allocate memory",
+				"Code execution failed at line 'y = net(x)' due to: OutOfMemoryError: CUDA out of memory. Tried to allocate 1.25 GiB.",
 			),
 			NoMatch: []string{
 				"observation space too large: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
 				"MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type float64",
 				"tool worker died: std::bad_alloc",
+				"Code execution failed: OutOfMemoryError: CUDA out of memory. Tried to allocate 1.25 GiB.",
 			},
 		},
 		{
