@@ -20,17 +20,33 @@ var hunkSigns = map[byte][2]int{' ': {1, 1}, '-': {1, 0}, '+': {0, 1}, '\\': {0,
 const (
 	author   = "Author: "
 	fileHead = "diff --git "
-	bold     = "\x1b[1m" // before that of a file where git was told to use colors
+	mailHead = " Mon Sep 17 00:00:00 2001" // ends the first line of a mail: git format-patch always writes this date
+	bold     = "\x1b[1m"                   // before that of a file where git was told to use colors
 )
 
 // commitHeads begin the lines between an author and the message.
 var commitHeads = []string{"AuthorDate: ", "Commit: ", "CommitDate: ", "Date:   "}
 
-// How many lines may stand before the first hunk of a file, and between two.
+// How many lines may stand before the first hunk of a file, and between two. A mail holds so many up to its first file.
 const (
 	beforeHunks  = 8
 	betweenHunks = 2
+	beforeFiles  = 400
 )
+
+// mailed is the first line of a commit that git format-patch writes as a mail.
+var mailed = lazyre.New(`From [0-9a-f]{40,64} Mon Sep 17 00:00:00 2001\r?$`)
+
+// mailAt is where such a line begins behind what a collector put before it, -1 where it is none.
+func mailAt(raw []byte) int {
+	if !bytes.HasSuffix(bytes.TrimRight(raw, "\r"), []byte(mailHead)) {
+		return -1
+	}
+	if at := mailed().FindIndex(raw); at != nil {
+		return at[0]
+	}
+	return -1
+}
 
 // Stages of a commit.
 const (
@@ -47,15 +63,16 @@ type printed struct {
 	stage        int    // of a commit
 	older, newer int    // lines that the hunk still has
 	wait         int    // lines within which a hunk may begin
+	mail         int    // lines that a mail may still have before its first file
 }
 
-func (p *printed) open() bool { return p.stage > 0 || p.wait > 0 }
+func (p *printed) open() bool { return p.stage > 0 || p.wait > 0 || p.mail > 0 }
 
 // holds follows a line and reports whether it is text of a commit or a diff.
 func (p *printed) holds(raw []byte) bool {
 	if p.open() {
 		line, ok := cutLead(raw, p.lead)
-		if ok && (p.inMessage(line) || p.inHunk(line)) {
+		if ok && (p.inMail(line) || p.inMessage(line) || p.inHunk(line)) {
 			return true
 		}
 		if !ok || !p.open() {
@@ -66,10 +83,22 @@ func (p *printed) holds(raw []byte) bool {
 		*p = printed{lead: bytes.Clone(raw[:at]), stage: hasAuthor}
 	} else if at := bytes.Index(raw, []byte(fileHead)); at >= 0 {
 		*p = printed{lead: bytes.Clone(bytes.TrimSuffix(raw[:at], []byte(bold))), wait: beforeHunks}
+	} else if at := mailAt(raw); at >= 0 {
+		*p = printed{lead: bytes.Clone(raw[:at]), mail: beforeFiles}
 	} else if !p.open() {
 		p.inHunk(raw)
 	}
 	return false
+}
+
+// inMail follows a line of a mail. Three hyphens end the message, and then only the names of files are to come.
+func (p *printed) inMail(line []byte) bool {
+	if p.mail == 0 || bytes.HasPrefix(line, []byte(fileHead)) || string(bytes.TrimRight(line, "\r")) == "---" {
+		p.mail = 0
+		return false
+	}
+	p.mail--
+	return true
 }
 
 // inMessage follows a line of a commit.

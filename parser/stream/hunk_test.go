@@ -13,6 +13,7 @@ func TestALineOfADiffIsQuoted(t *testing.T) {
 		file   = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n"
 		colors = "\x1b[1mdiff --git a/x b/x\x1b[m\n\x1b[1mindex 1..2 100644\x1b[m\n\x1b[1m--- a/x\x1b[m\n\x1b[1m+++ b/x\x1b[m\n\x1b[36m@@ -1,3 +1,3 @@\x1b[m def f():\n"
 		commit = "commit 992551922134c99627d73b2b3a5273ee7a6e608e\nAuthor: A <a@b>\nDate:   Thu Feb 26 17:46:46 2026 -0800\n\n"
+		mail   = "From 992551922134c99627d73b2b3a5273ee7a6e608e Mon Sep 17 00:00:00 2001\nFrom: A <a@b>\nDate: Mon, 2 Jun 2025 10:00:00 +0200\nSubject: [PATCH] retry\n\n"
 	)
 	for name, c := range map[string]struct {
 		log    string
@@ -48,6 +49,12 @@ func TestALineOfADiffIsQuoted(t *testing.T) {
 		"behind a commit and its diff": {commit + "    Fix it\n\n" + file + "@@ -1 +1 @@\n-a\n+b\n" + oom, false},
 		"below a date":                 {"Date:   Thu Feb 26 17:46:46 2026 -0800\n   " + oom, false},
 		"a mail":                       {"Date: Thu, 26 Feb 2026 17:46:46 -0800\n\n    step 1\n   " + oom, false},
+		"a commit as a mail":           {mail + "We saw\n\n " + oom + "\n---\n x | 2 +-\n", true},
+		"a mail behind stamps":         {strings.ReplaceAll("\n"+mail+"We saw\n\n "+oom+"\n---\n x | 2 +-\n", "\n", "\n2026-03-01T09:00:00.123456789Z "), true},
+		"behind a commit as a mail":    {mail + "Fix it\n---\n x | 2 +-\n\n" + file + "@@ -1 +1 @@\n-a\n+b\n-- \n2.43.0\n" + oom, false},
+		"behind a mail without files":  {mail + "Fix it\n---\n" + oom, false},
+		"behind a mail without an end": {mail + strings.Repeat("Fix it\n", beforeFiles) + oom, false},
+		"a mail of somebody":           {"From a@b Mon Sep 17 00:00:00 2001\nFrom: A <a@b>\n" + oom, false},
 		"behind a long hunk":           {file + "@@ -0,0 +1,90000 @@\n" + strings.Repeat("+INFO step\n", behind/10) + "Loading the model\n" + oom, false},
 	} {
 		for _, head := range []bool{true, false} {
