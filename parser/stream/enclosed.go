@@ -311,26 +311,6 @@ func (r *Reader) inRaises(at int) bool {
 	return false
 }
 
-// inUsage reports whether an event stands in the description of an option, as argparse prints it (argparse.py, HelpFormatter): indented, below
-// the usage and headings of sections.
-func (r *Reader) inUsage(at int) bool {
-	if indentOf(r.buf[at:]) < 2 {
-		return false
-	}
-	for line := range r.above(at) {
-		switch {
-		case len(line) == 0 || indentOf(line) >= 2:
-		case bytes.HasPrefix(line, []byte("usage: ")):
-			return true
-		case !sectionOfUsage().Match(line):
-			return false
-		}
-	}
-	return false
-}
-
-var sectionOfUsage = lazyre.New(`^[a-z][\w ]{1,40}:$`)
-
 // commit is a line of git log --oneline, with its graph.
 var commit = lazyre.New(`^(?:[*|\\/ ]{1,12})?([0-9a-f]{7,10}) \S`)
 
@@ -409,5 +389,5 @@ func (r *Reader) isEnclosed(e *parser.Event) bool {
 	if r.long != nil || !ok || !r.mayLookBack(enclosedBytes) {
 		return false
 	}
-	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.inUsage(at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at) || r.isSought(e, at)
+	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.isShown(at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at) || r.isSought(e, at)
 }

@@ -1,0 +1,134 @@
+package stream
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"oomscan/parser/lazyre"
+)
+
+// Programs show texts in forms that no failure has: their own help, manuals, what a search found, a table of samples, and what a tool of an
+// agent printed.
+
+// isShown reports whether the lines above an event show that it is such a text.
+func (r *Reader) isShown(at int) bool {
+	own, _, _ := bytes.Cut(r.buf[at:], newline)
+	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.inToolOutput(own, at)
+}
+
+// usage is the first line of the help of a program as argparse prints it (argparse.py, HelpFormatter) or click (click/formatting.py), and
+// sectionOfUsage a heading in it.
+var (
+	usage          = lazyre.New(`^(?:usage: |Usage: \S.* \[OPTIONS\])`)
+	sectionOfUsage = lazyre.New(`^(?:[a-z][\w ]{1,40}|Options|Commands):$`)
+)
+
+// pageName and pageSection are the name of a page of a manual, as its head shows it at both ends, and the heading of a section.
+var (
+	pageName    = lazyre.New(`^[A-Za-z][\w.:+-]{0,60}\([1-9]\w{0,4}\)$`)
+	pageSection = lazyre.New(`^[A-Z][A-Z ,/-]{2,40}$`)
+)
+
+// isPageHead reports whether a line is the head of a page of a manual as man prints it.
+func isPageHead(line []byte) bool {
+	first, rest, _ := bytes.Cut(line, []byte("  "))
+	return bytes.HasSuffix(rest, first) && len(rest) > len(first) && pageName().Match(first)
+}
+
+// inUsage reports whether an event is indented below the first line of a help, or of a page of a manual, and nothing but headings of sections
+// is between.
+func (r *Reader) inUsage(at int) bool {
+	if indentOf(r.buf[at:]) < 2 {
+		return false
+	}
+	inPage := false
+	for line := range r.above(at) {
+		switch {
+		case len(line) == 0 || indentOf(line) >= 2 || bytes.HasPrefix(line, bytes.TrimSpace(quoted)): // the last stands for a row that was broken
+		case isPageHead(line):
+			return true
+		case usage().Match(line):
+			return !inPage
+		case pageSection().Match(line):
+			inPage = true
+		case !sectionOfUsage().Match(line):
+			return false
+		}
+	}
+	return false
+}
+
+// numbered is a line as ripgrep and ag print it below the name of its file, and searched a file that is no log. Behind a label of srun -l is one
+// blank, and in a time a digit.
+var (
+	numbered = lazyre.New(`^([1-9]\d{0,6})[:-](?:$|[^\s\d]|[ \t]{2})`)
+	searched = lazyre.New(`^[\w./+-]{1,200}\.(?:py|pyx|md|rst|c|cc|cpp|cu|cuh|h|hpp|go|rs|ts|js|sh|ya?ml|toml|ipynb)$`)
+)
+
+// isFound reports whether an event is a line that a search found in a source or a document: the numbers grow from the file's name on.
+func (r *Reader) isFound(own []byte, at int) bool {
+	m := numbered().FindSubmatch(own)
+	if m == nil {
+		return false // as most events
+	}
+	last, _ := strconv.Atoi(string(m[1]))
+	for line := range r.above(at) {
+		if m := numbered().FindSubmatch(line); m != nil {
+			n, _ := strconv.Atoi(string(m[1]))
+			if n >= last {
+				return false
+			}
+			last = n
+		} else if string(line) != "--" {
+			return searched().Match(line)
+		}
+	}
+	return false
+}
+
+// indexed is a row of a table that pandas prints. textColumns are the names of columns of samples, and ofRun those of what became of a run.
+var (
+	indexed     = lazyre.New(`^(\d{1,6}) +\S`)
+	textColumns = []string{"prompt", "completion", "response", "question", "answer", "instruction", "chosen", "rejected"}
+	ofRun       = lazyre.New(`(?i)err|exc|fail|status|state|reason|message|rank|host|node|trial|log\b`)
+)
+
+// inFrame reports whether an event is in a row of a table of samples, below the heads of the columns and the rows before.
+func (r *Reader) inFrame(own []byte, at int) bool {
+	m := indexed().FindSubmatch(own)
+	if m == nil {
+		return false // as most events
+	}
+	n, _ := strconv.Atoi(string(m[1]))
+	for line := range r.above(at) {
+		n--
+		if m := indexed().FindSubmatch(line); n >= 0 && m != nil && string(m[1]) == strconv.Itoa(n) {
+			continue
+		}
+		heads := bytes.Fields(line)
+		return n < 0 && indentOf(line) > 1 && !ofRun().Match(line) &&
+			slices.ContainsFunc(heads, func(head []byte) bool { return slices.Contains(textColumns, string(head)) })
+	}
+	return false
+}
+
+// toolConsole begins what a tool printed in the console of a coding agent (Claude Code), which indents the other lines.
+var toolConsole = []byte("  ⎿ ")
+
+// inToolOutput reports whether an event is in such an output.
+func (r *Reader) inToolOutput(own []byte, at int) bool {
+	if bytes.HasPrefix(own, toolConsole) {
+		return true
+	}
+	const indent = 5
+	if indentOf(own) < indent {
+		return false
+	}
+	for line := range r.above(at) {
+		if len(line) > 0 && indentOf(line) < indent {
+			return bytes.HasPrefix(line, toolConsole)
+		}
+	}
+	return false
+}

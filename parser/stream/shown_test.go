@@ -1,0 +1,57 @@
+package stream
+
+import "testing"
+
+// TestWhatAProgramShowsIsQuoted puts failures into what programs show, and behind it.
+func TestWhatAProgramShowsIsQuoted(t *testing.T) {
+	t.Parallel()
+	const (
+		oom  = "RuntimeError: CUDA error: out of memory\n"
+		kill = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
+		help = "Usage: train [OPTIONS] CONFIG\n\n  Trains a model.\n\nOptions:\n  --batch INTEGER  Samples.\n"
+		page = "SBATCH(1)                Slurm Commands                SBATCH(1)\n\nNAME\n       sbatch - Submit a script.\n\nEXIT STATUS\n       The file holds\n\n"
+		foot = "       0\n\nSlurm Commands           June 2025           SBATCH(1)\n"
+		rows = "                  prompt        completion  reward\n0  Write a poem about it   Leaves drift down     0.5\n"
+		tool = "● Bash(python main.py)\n  ⎿  step 1\n     Traceback (most recent call last):\n"
+	)
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"click's help":                   {help + "  --retry          After\n                   " + oom, true},
+		"click's help in its words":      {help[:len("Usage: train [OPTIONS] CONFIG\n\n")] + "  Trains. It may print " + oom, true},
+		"an error below click's usage":   {"Usage: train [OPTIONS] CONFIG\nTry 'train --help' for help.\n\n  " + oom, false},
+		"a run below click's help":       {help + "training\n    " + oom, false},
+		"how much of a card is used":     {"Usage: 92% of the card\n    " + oom, false},
+		"a heading of a run":             {help + "WARNING\n    " + oom, false},
+		"a page of a manual":             {page + "              " + kill, true},
+		"behind a page of a manual":      {page + foot + "    " + kill, false},
+		"a run behind its head":          {page + "training\n    " + kill, false},
+		"a call at both ends":            {"step(1) runs step(2)\n    " + kill, false},
+		"two counts":                     {"GPU0(1)   GPU1(1)\n    " + kill, false},
+		"what ripgrep found":             {"docs/faq.md\n3:The job died:\n4-\n12:" + kill, true},
+		"with a gap":                     {"src/x.rs\n3:// It says\n--\n12:        " + oom, true},
+		"what it found in a log":         {"logs/train.log\n12:" + kill, false},
+		"a task of srun":                 {"conf/x.yaml\n3: " + oom, false},
+		"a task before its message":      {"conf/x.yaml\n0:" + oom, false},
+		"a time below a script":          {"train.py\n10:00:01 " + oom, false},
+		"a date below a script":          {"train.py\n2026-03-01 10:00:01 " + oom, false},
+		"numbers that do not grow":       {"docs/faq.md\n12:a\n3:" + kill, false},
+		"numbers without a file":         {"found:\n12:" + kill, false},
+		"a table of samples":             {rows + "1  Explain RuntimeError: CUDA error: out of memory  It is full  1.0\n", true},
+		"its first row":                  {rows[:len("                  prompt        completion  reward\n")] + "0  Explain RuntimeError: CUDA error: out of memory  It is full  1.0\n", true},
+		"behind a table of samples":      {rows + oom, false},
+		"a rank behind it":               {rows + "3  " + oom, false},
+		"a table of errors":              {"   prompt  error\n0  hello  " + oom, false},
+		"a table of trials":              {"   trial  batch\n0  a1  " + oom, false},
+		"what an agent's tool printed":   {tool + "     " + oom + "\n● It is too large.\n", true},
+		"its first line":                 {"● Bash(python main.py)\n  ⎿  " + oom, true},
+		"an agent that dies":             {tool + "     done\n\n" + oom, false},
+		"an indented failure":            {"● Bash(python main.py)\n     " + oom, false},
+		"an indented failure far behind": {tool + "\n● Done.\n     " + oom, false},
+	} {
+		for _, head := range []bool{true, false} {
+			assertQuoted(t, c.quoted, filler+c.log, head, name)
+		}
+	}
+}
