@@ -2,9 +2,12 @@ package source
 
 import (
 	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"oomscan/parser/lazyre"
 )
 
 // roles maps the key of a record to the column names that stand for it.
@@ -45,9 +48,44 @@ func csvColumns(head []byte) (columns []string, between byte) {
 	return columns, between
 }
 
+// A table of samples or posts has two such columns and none of what became of a run.
+var (
+	sampleColumns = [][2]string{
+		{"title", "body"},
+		{"title", "description"},
+		{"question", "answer"},
+		{"instruction", "output"},
+		{"prompt", "completion"},
+		{"prompt", "response"},
+		{"problem", "solution"},
+		{"chosen", "rejected"},
+	}
+	ofRun = lazyre.New(`err|exc|fail|status|state|reason|message|trace|log$|std|host|rank|node|job|time$`)
+)
+
+// samplesIn returns the names of the columns of a table of samples, none where a text begins no such table.
+func samplesIn(head []byte) []string {
+	const least = 3 // rows
+	line, _, _ := bytes.Cut(head, []byte{'\n'})
+	names := strings.Split(strings.ToLower(strings.TrimRight(string(line), "\r")), ",")
+	has := func(pair [2]string) bool { return slices.Contains(names, pair[0]) && slices.Contains(names, pair[1]) }
+	if !slices.ContainsFunc(sampleColumns, has) || slices.ContainsFunc(names, ofRun().MatchString) {
+		return nil // as most logs
+	}
+	table := csv.NewReader(bytes.NewReader(head))
+	for range least + 1 {
+		if _, err := table.Read(); err != nil {
+			return nil
+		}
+	}
+	return names
+}
+
 // csvDecoder turns each row of a table into a JSON record on a line of its own (RFC 4180).
 type csvDecoder struct {
 	columns []string
+	samples bool // a row is a record of all columns
+	over    bool // the table of samples ended: what follows stays as it is
 	between byte
 	row     []string
 	field   []byte
@@ -58,8 +96,10 @@ type csvDecoder struct {
 }
 
 func (d *csvDecoder) Append(dst, src []byte) []byte {
-	for _, c := range src {
+	for i, c := range src {
 		switch {
+		case d.over:
+			return append(dst, src[i:]...)
 		case d.quote && c == '"':
 			d.quote = false
 			d.add(c)
@@ -98,6 +138,9 @@ func (d *csvDecoder) end(dst []byte) []byte {
 		d.body = true
 		return append(dst, '\n')
 	}
+	if d.samples {
+		return d.sample(dst, row)
+	}
 	record := map[string]string{"logtag": "F"}
 	for i, text := range row[:min(len(row), len(d.columns))] {
 		if key := d.columns[i]; key != "" && record[key] == "" {
@@ -106,6 +149,19 @@ func (d *csvDecoder) end(dst []byte) []byte {
 	}
 	line, _ := json.Marshal(record)
 	return append(append(dst, line...), '\n')
+}
+
+// sample appends a row of a table of samples.
+func (d *csvDecoder) sample(dst []byte, row []string) []byte {
+	if d.over = len(row) != len(d.columns); d.over { // a run prints its log behind it
+		return append(append(dst, strings.Join(row, string(d.between))...), '\n')
+	}
+	for i, text := range row {
+		name, _ := json.Marshal(d.columns[i])
+		value, _ := json.Marshal(text)
+		dst = append(append(append(append(dst, "{,"[min(i, 1)]), name...), ':'), value...)
+	}
+	return append(dst, "}\n"...)
 }
 
 func (d *csvDecoder) Close(dst []byte) []byte {

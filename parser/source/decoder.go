@@ -68,6 +68,9 @@ func newDecoder(head, long []byte) Decoder {
 	if columns, between := csvColumns(head); columns != nil {
 		return &csvDecoder{columns: columns, between: between}
 	}
+	if columns := samplesIn(head); columns != nil {
+		return &csvDecoder{columns: columns, between: ',', samples: true}
+	}
 	rows, unwrap := rowDecoder(head), labelledDecoder(long)
 	if w := detectWrapping(long); unwrap == nil && w.width > 0 {
 		unwrap = &unwrapper{wrapping: w, starts: forms{}}
