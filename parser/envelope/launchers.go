@@ -162,6 +162,14 @@ var launchers = []format{
 		noMatch: []string{`Jun  1 10:00:00 worker RuntimeError: x`, `Jun  1 is late`},
 	},
 	{
+		name: "BuildKit", writer: "docker build --progress=plain: the step and its seconds",
+		template: `#{job:1-5} {digits:1-7}.{digits:1-3}{_}`, label: "c#{job}",
+		match: []sample{
+			{`#11 0.513   File "x"`, `  File "x"`, `stream=c#11`},
+		},
+		noMatch: []string{`#11 [4/7] RUN x`, `#11 0x513 in f`, `#11 3 failed`},
+	},
+	{
 		name: "GitLab", writer: "GitLab's runner: the number of the stream and O or E, a plus before a line that goes on",
 		template: `{utc} {digits:2-2}{O|E}{\+|{_}}`,
 		match:    []sample{{`2025-06-01T10:00:00.123456Z 01E text`, `text`, `iso=2025-06-01T10:00:00.123456`}},
