@@ -99,7 +99,7 @@ func (r *Run) builtOn(v votes) {
 func (f *file) readings() []Gauge {
 	out := make([]Gauge, 0, len(f.Gauges))
 	for _, g := range f.Gauges {
-		out = append(out, Gauge{Name: g.Name, Stream: g.Header.Stream, At: g.At, Fields: g.Fields})
+		out = append(out, Gauge{Name: g.Name, Stream: g.Header.Stream, PID: g.Header.PID, At: g.At, Fields: g.Fields})
 	}
 	slices.SortFunc(out, func(a, b Gauge) int {
 		return cmp.Or(cmp.Compare(a.At.Line, b.At.Line), strings.Compare(a.Name, b.Name), strings.Compare(a.Stream, b.Stream))

@@ -170,6 +170,7 @@ func (t Trend) multiplies() bool {
 type Gauge struct {
 	Name   string // of the pattern that read it: "vllm.weights"
 	Stream string // its writer; see envelope.Header
+	PID    int    // its process, 0 when unknown
 	At     parser.Position
 	Fields parser.Fields // bytes, by the names of package parser
 }

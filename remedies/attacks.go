@@ -238,6 +238,7 @@ var attacksThere = []attack{
 	{"host_load", "phase:checkpoint", []string{"lazy-load", "host-limit", "sharded-save", "swap", "host-node"}},
 	{"host_load", "cache_covers", []string{"engine-seqs", "engine-length", "kv-dtype", "engine-quantization", "host-limit"}},
 	{"host_load", "virtual_machine", []string{"vm-memory", "engine-quantization", "engine-seqs", "engine-length"}},
+	{"host_load", "ollama_in_a_pod", []string{"host-limit", "engine-quantization", "engine-seqs", "engine-length"}},
 	{"host_load", "framework:ollama", []string{"engine-quantization", "engine-seqs", "engine-length", "host-limit"}},
 	{"allgather_window", "phase:rollout", []string{"update-layers", "hybrid-engine", "engine-tp", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},
 	{"unknown", "ctranslate2", []string{"micro-batch", "dtype", "smaller-model"}},

@@ -159,7 +159,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"adds_adapters": {"a script loads adapters into its pipeline", "no script is known to load adapters", func(ctx *Context, _ string) verdict {
 			return read(ctx, "diffusers.adapter", "the script loads adapters into its pipeline")
 		}},
-		"replicates":       {"the mesh holds a copy of the state on each card", "no mesh is known to hold copies of the state", found(cause.Replicates, "")},
+		"replicates": {"the mesh holds a copy of the state on each card", "no mesh is known to hold copies of the state", found(cause.Replicates, "")},
+		"ollama_in_a_pod": {"Ollama runs in a pod with a limit", "Ollama does not run in a pod", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.run.Application == "ollama" && ctx.is("launcher:k8s")), "Ollama runs in a pod, and its check sees the node"}
+		}},
 		"another_worker":   {"another worker of the server has the card", "no other worker of the server is known to have the card", found(cause.AnotherWorker, "")},
 		"uneven_split":     {"the split gives a card more than its part, and the model fits on all cards", "no split gives a card too much of a model that fits", unevenSplit},
 		"cache_covers":     {"Ollama plans more for the cache than was missing", "Ollama does not plan more for the cache than was missing", cacheCovers},

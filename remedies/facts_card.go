@@ -194,12 +194,26 @@ func trainerFirst(ctx *Context) verdict {
 	return verdict{}
 }
 
+// ownEngine returns the process of the run's engine if PyTorch's message names it among those on the card, 0 if it does not.
+func ownEngine(ctx *Context) int {
+	for _, g := range ctx.run.Gauges {
+		engine := strings.HasPrefix(g.Name, "vllm.") || strings.HasPrefix(g.Name, "sglang.")
+		if pid := g.PID; engine && pid > 0 && strings.Contains(ctx.root.Message, fmt.Sprintf("Process %d has ", pid)) {
+			return pid
+		}
+	}
+	return 0
+}
+
 // sharesCard reports whether trainer and inference engine use the same GPUs: verl's trainers do unless they are asynchronous,
 // others do if their settings say so.
 func sharesCard(ctx *Context, _ string) verdict {
 	const together, apart = "trainer and engine share the card in this run", "trainer and engine have their own GPUs"
 	if besideEngine(ctx) {
 		return verdict{yes, "the process that receives the weights shares the engine's card"}
+	}
+	if pid := ownEngine(ctx); pid > 0 && ctx.run.Framework != "trl" { // whose server should have cards of its own
+		return verdict{yes, fmt.Sprintf("process %d is this run's own engine", pid)}
 	}
 	if ctx.run.Application == "prime_rl" {
 		return verdict{no, apart}

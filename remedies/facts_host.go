@@ -74,10 +74,11 @@ func copiesFarTooLarge(ctx *Context, _ string) verdict {
 
 // copiesOfWeights returns what the ranks of a node need for a copy of the weights each, in 16 bits; 0 if that is unknown.
 func copiesOfWeights(ctx *Context) int64 {
+	const process = 2 << 30
 	ranks, _ := ctx.gpus()
 	n, p := perNode(ctx, ranks), nominalParameters(ctx).Value
-	if limit := ctx.root.Limit; n < 2 && limit != nil && *limit < p { // half of them
-		n = 1
+	if limit := ctx.root.Limit; n < 2 && limit != nil && (*limit < p || *limit < 2*p+process && *limit > 2*p) { // half of them, or hardly more
+		return 2*p + process
 	} else if n < 2 {
 		return 0
 	}

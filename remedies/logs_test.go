@@ -92,6 +92,26 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 			"a model that WSL has too little memory for", "5.15.167.4-microsoft-standard-WSL2\ntime=2025-04-22T21:14:31.588+02:00 level=INFO source=server.go:105 msg=\"system memory\" total=\"7.6 GiB\" free=\"6.8 GiB\" free_swap=\"2.0 GiB\"\nError: model requires more system memory (9.5 GiB) than is available (8.8 GiB)\n",
 			"host_load", "memory=12 GiB",
 		},
+		{
+			"quantized weights that the card has no room for", "==((====))==  Unsloth 2025.9.1: Fast Qwen2 patching.\nValueError: Some modules are dispatched on the CPU or the disk. Make sure you have enough GPU RAM to fit the quantized model.\n",
+			"states_too_big", "none",
+		},
+		{
+			"a mesh that copies the state", "Config param ici_data_parallelism: 8\nConfig param ici_fsdp_parallelism: 1\nConfig param ici_tensor_parallelism: 1\nConfig param optimizer_memory_host_offload: False\n" +
+				"2024-11-20 10:31:40.511208: W external/xla/xla/tsl/framework/bfc_allocator.cc:497] Allocator (GPU_0_bfc) ran out of memory trying to allocate 5.38GiB (rounded to 5771362304)requested by op\n" +
+				stackOf("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 5771362304 bytes.", "/opt/maxtext/MaxText/train.py|train_loop|) = setup_train_loop(config)", "/opt/maxtext/MaxText/max_utils.py|setup_initial_state|state = jax.jit("),
+			"not_sharded", "ici_fsdp_parallelism=-1",
+		},
+		{
+			"weights that a script casts to float32", "$ accelerate launch train_dreambooth_lora_flux.py --train_batch_size=1\nMixed precision type: no\n" + stackOf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 144.00 MiB. GPU 0 has a total capacity of 39.39 GiB of which 91.06 MiB is free. Including non-PyTorch memory, this process has 39.29 GiB memory in use. Of the allocated memory 38.83 GiB is allocated by PyTorch, and 4.70 MiB is reserved by PyTorch but unallocated.",
+				"/w/diffusers/examples/dreambooth/train_dreambooth_lora_flux.py|main|transformer.to(accelerator.device, dtype=weight_dtype)", convert), "wrong_dtype", "--mixed_precision=bf16",
+		},
+		{
+			"the trainer beside its own engine", "(EngineCore_DP0 pid=44107) INFO 10-30 11:03:17 [gpu_model_runner.py:2653] Model loading took 1.1201 GiB and 1.402118 seconds\n(EngineCore_DP0 pid=44107) INFO 10-30 11:03:38 [gpu_worker.py:298] Available KV cache memory: 18.69 GiB\n" +
+				stackOf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 12.00 MiB. GPU 0 has a total capacity of 23.52 GiB of which 6.14 MiB is free. Process 44107 has 22.05 GiB memory in use. Including non-PyTorch memory, this process has 1.46 GiB memory in use. Of the allocated memory 1003.00 MiB is allocated by PyTorch, and 20.00 MiB is reserved by PyTorch but unallocated.",
+					"/w/prime-rl/src/prime_rl/trainer/rl/train.py|train|model = setup_model(config.model, parallel_dims)", "/w/prime-rl/src/prime_rl/trainer/model.py|load_dcp_from_hf|model.to_empty(device=\"cuda\")"),
+			"engine_share_too_large", "--gpu-memory-utilization=0.38",
+		},
 		// which part of an engine did not fit
 		{"TensorRT-LLM: the model", trt + "Model\nTotal GPU memory (GiB): 79.18\nFree GPU memory before component creation attempt (GiB): 78.40\n", "states_too_big", "--tp_size=2"},
 		{"llama.cpp: a large physical batch returns to the default", "$ llama-server -m m.gguf -c 50000 -ngl 99 -ub 4096 -b 4096 -fa on\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 51748.72 MiB on device 1: cudaMalloc failed: out of memory\n" +

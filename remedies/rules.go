@@ -31,6 +31,7 @@ type paramQuery struct {
 var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 	return map[string]func(q *paramQuery) proposedValue{
 		"halve":               whole(halve),
+		"offload_per_card":    whole(offloadPerCard),
 		"toward_default":      whole(towardDefault),
 		"halve_length":        whole(halveLength),
 		"adapter_rank":        whole(adapterRank),

@@ -196,6 +196,16 @@ func hostRatio(q *paramQuery) proposedValue {
 	return proposedValue{to: fraction(math.Floor(f*part*20) / 20), how: how}
 }
 
+// offloadPerCard halves what every card of a node offloads to the host, or leaves three tenths of the node to the processes if that is less.
+func offloadPerCard(q *paramQuery, n int64) proposedValue {
+	node := deref(nodeRAM(q.Context))
+	tp, known := q.settings.integer(engineTP...)
+	if to := node / 10 * 7 / max(tp, 1) >> 30; known && node > 0 && to > 0 && to < n/2 {
+		return proposedValue{to: itoa(to), how: fmt.Sprintf("0.7 x %s of RAM / %d cards", classifier.GiB(node), tp)}
+	}
+	return halve(q, n)
+}
+
 // hostPools returns what SGLang's ranks on a node take together for their hierarchical caches, 0 if the log does not show it. Each rank
 // compares only its own with what is free.
 func hostPools(ctx *Context) (bytes, ranks int64) {

@@ -153,6 +153,14 @@ func unevenSplit(ctx *Context, _ string) verdict {
 	return verdict{truthOf(model > 0 && beside*model < s.room), fmt.Sprintf("the model takes about %s, and %s was free on all cards", classifier.GiB(int64(model)), classifier.GiB(int64(s.room)))}
 }
 
+// stepLogits reports whether a compute buffer of llama.cpp is mostly the logits of one step: four bytes for each token and word.
+func stepLogits(ctx *Context) bool {
+	step, ok := ctx.settings.integer("n_ubatch")
+	words, known := ctx.settings.integer("n_vocab")
+	n := deref(ctx.root.Requested)
+	return ok && known && step < 1<<20 && words < 1<<24 && n > 0 && 10*4*step*words > 9*n && 4*step*words <= n
+}
+
 // oneSlot replaces the number of slots that Ollama chooses itself: four on a processor before 0.12 (server/sched.go).
 func oneSlot(*paramQuery) proposedValue {
 	return proposedValue{to: "1", how: "0 lets Ollama choose, which may be four"}

@@ -325,6 +325,15 @@ func torchNeighbourPatterns() []pattern.Pattern {
 			Match:  lines(`RuntimeError: !handles_.at(i) INTERNAL ASSERT FAILED at "c10/cuda/CUDACachingAllocator.cpp":456, please report a bug to PyTorch.`),
 		},
 		{
+			Name:     "transformers.dispatched",
+			Literals: []string{"ValueError: Some modules are dispatched on the CPU or the disk"},
+			Expr:     `^ValueError: Some modules are dispatched on the CPU or the disk\. Make sure you have enough GPU RAM to fit`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "init",
+			Source:  "transformers 4.30-5.x, quantizers: the plan for the card leaves some of the model out, which bitsandbytes refuses",
+			Match:   lines("ValueError: Some modules are dispatched on the CPU or the disk. Make sure you have enough GPU RAM to fit the quantized model. If you want to dispatch the model on the CPU or the disk while keeping"),
+			NoMatch: []string{`                    "Some modules are dispatched on the CPU or the disk. Make sure you have enough GPU RAM to fit the "`},
+		},
+		{
 			Name:     "torch.oom.batch_size_zero",
 			Literals: []string{"No executable batch size found"},
 			Expr:     `No executable batch size found, reached zero`,

@@ -117,6 +117,7 @@ var training = []hypothesis{
 			{sign, deepSpeedCopies},
 			{sign, pipelineFills},
 			{proof, both(mergesAdapters, (*Input).gpu)},
+			{2 * proof, saw("accelerate found no room on the card for some of the quantized weights", "transformers.dispatched")},
 			{sign, both(when("an engine of TensorRT was being read", func(in *Input) bool {
 				return containsAny(in.Text, []string{"requested amount of gpu memory", "failed to deserialize"}) && !strings.Contains(in.Text, "buildserializednetwork")
 			}), (*Input).gpu)},
