@@ -89,6 +89,9 @@ var attackersThere = []attack{
 	{"host_load", "cache_covers", []string{"engine-seqs", "engine-length"}},
 	{"activations", "simulates", []string{"environments", "horizon"}}, // whose rollouts fill the card
 	{"activations", "framework:comfyui", []string{"layer-offload"}},   // blocks leave room for what is computed
+	{"leak_over_steps", "keeps_images", []string{"input-cache"}},      // which grow in a cache, not in malloc's arenas
+	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
+	{"nccl_no_margin", "stack:torch/distributed/checkpoint/", []string{"micro-batch"}}, // what the steps reserved leaves the save nothing
 }
 
 // TestTheFirstProposalAttacksTheNamedCause allows others first only where the answer has nothing else against the cause, where that is
