@@ -103,7 +103,7 @@ func engineLeaks(ctx *Context, _ string) verdict {
 var seesImages = lazyre.New(`(?i)(?:^|[-_./\d])(?:vl|vlm|vision|llava|pixtral|internvl|minicpm-v|paligemma|idefics|molmo|qvq|omni|multimodal)(?:$|[-_./\d])`)
 
 // keepsImages reports whether vLLM keeps what its processor makes of images. Before 0.10.1 a switch turns that off
-// (disable_mm_preprocessor_cache; #15085), and reports of memory that never stops to grow end with it.
+// (disable_mm_preprocessor_cache; #15085), and that ends reports of memory that keeps growing.
 func keepsImages(ctx *Context, _ string) verdict {
 	if later, ok := versionIn(ctx.run.EngineVersion, ">=0.10.1"); ctx.run.Engine != "vllm" || ok && later || !seesImages().MatchString(ctx.model.name) || slices.Contains(training, ctx.phase) || ctx.is("engine_leaks") {
 		return verdict{}

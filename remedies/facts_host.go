@@ -77,12 +77,15 @@ func copiesOfWeights(ctx *Context) int64 {
 	const process = 2 << 30
 	ranks, _ := ctx.gpus()
 	n, p := perNode(ctx, ranks), nominalParameters(ctx).Value
+	if p <= 0 || p > mostParameters {
+		return 0
+	}
 	if limit := ctx.root.Limit; n < 2 && limit != nil && (*limit < p || *limit < 2*p+process && *limit > 2*p) { // half of them, or hardly more
 		return 2*p + process
 	} else if n < 2 {
 		return 0
 	}
-	if n > 1<<10 || p <= 0 || p > mostParameters {
+	if n > 1<<10 {
 		return 0
 	}
 	return 2 * p * n
