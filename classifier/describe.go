@@ -87,6 +87,9 @@ func (r *Run) builtOn(v votes) {
 		delete(v, r.Framework)
 		r.Framework = v.winner(Framework)
 	}
+	if r.Framework == "unknown" && slices.ContainsFunc(r.Gauges, func(g Gauge) bool { return g.Name == "tf.pool" }) {
+		set(&r.Application, "tensorflow") // it took a card, and nobody else is known to be in the process
+	}
 	if r.Framework == "unknown" && is(r.Backend, Framework) {
 		r.Framework = r.Backend
 	}

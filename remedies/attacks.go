@@ -13,7 +13,7 @@ var attacks = map[string][]string{
 	"not_sharded":            {"launcher", "spread", "no-map", "shard", "lazy-load", "optimizer-offload", "freeze", "more-gpus", "train-tp", "train-pp", "param-offload"},
 	"optimizer_first_step":   {"foreach", "optimizer-offload", "small-optimizer", "half-states", "text-encoder", "shard", "freeze", "param-offload", "sub-group", "more-gpus", "apart", "train-tp", "train-pp", "adapters", "fsdp2"},
 	"activations":            {"no-grad", "pipeline-schedule", "recompute", "prealloc", "cache-offload", "pieces", "micro-batch", "token-budget", "dynamic-batch", "group", "mixed-precision", "activation-offload", "sequence-parallel", "fused-loss", "fused-layers", "packing", "padding", "attention", "train-tp", "frames", "image-size", "freeze", "length"},
-	"attention_scores":       {"attention", "engine-multimodal", "recompute", "micro-batch", "sequence-parallel", "engine-chunk", "length"},
+	"attention_scores":       {"attention", "unified-memory", "engine-multimodal", "recompute", "micro-batch", "sequence-parallel", "engine-chunk", "length"},
 	"logits":                 {"update", "eval-logits", "eval-batch", "pieces", "token-budget", "micro-batch", "group", "fused-loss", "entropy", "dynamic-batch", "packing", "padding", "sequence-parallel", "train-tp", "length"},
 	"entropy_chain":          {"entropy", "token-budget", "micro-batch", "fused-loss", "dynamic-batch", "padding", "sequence-parallel", "train-tp"},
 	"one_long_sample":        {"stitch-on-host", "length", "sequence-parallel", "fused-loss", "train-tp", "recompute"},

@@ -152,6 +152,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return read(ctx, "unsloth.offloads", "Unsloth's own gradient checkpointing is on already")
 		}},
 		"whole_scores": {"the compute buffer is the attention scores", "the compute buffer is not known to be the attention scores", found(cause.WholeScores, "")},
+		"pair_scores":  {"XLA's largest buffers hold a score for each pair of tokens", "XLA's largest buffers are not known to hold scores", found(cause.ScoresOfXLA, "")},
 		"cards_free": {"nvidia-smi shows enough free cards", "nvidia-smi does not show enough free cards", func(ctx *Context, _ string) verdict {
 			to := freeCards(&paramQuery{Context: ctx, p: &Parameter{}})
 			return verdict{truthOf(to.to != ""), to.how}
@@ -298,6 +299,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"shares_card":     {"trainer and engine share the card", "trainer and engine have their own cards", sharesCard},
 		"stray":           {"a stray process holds memory of the card", "not when a stray process holds the card", stray},
 		"exceeds_pool":    {"inputs and outputs of the program exceed the card", "inputs and outputs of the program are not known to exceed the card", exceedsPool},
+		"over_limit":      {"a program that uses far more than XLA allows", "a program that XLA may have room for", overLimit},
 		"oversized":       {"a request larger than the card", "a request that the card could hold", oversized},
 		"logits":          {"the request is that of the logits", "a request other than that of the logits", logits},
 		"full_scores":     {"attention builds its scores in full", "attention does not build its scores in full", fullScores},

@@ -298,6 +298,17 @@ func oversized(ctx *Context, _ string) verdict {
 	}
 }
 
+// overLimit reports that a JAX program uses far more than XLA's limit, which is three quarters of what its inputs and outputs leave of the card.
+func overLimit(ctx *Context, _ string) verdict {
+	g, ok := lastReading(ctx.run, "xla.limit")
+	limit, read := g.Fields.Int("needed")
+	used, printed := g.Fields.Int("used")
+	if !ok || !read || !printed || used < limit/3*5 {
+		return verdict{}
+	}
+	return verdict{yes, fmt.Sprintf("the program uses %s where XLA allows %s: a larger share of the GPU cannot help", classifier.GiB(used), classifier.GiB(limit))}
+}
+
 // exceedsPool reports that a JAX program's inputs and outputs, which are mostly the state, exceed the card's memory by half of the card and
 // more: no share of it and no batch changes that.
 func exceedsPool(ctx *Context, _ string) verdict {

@@ -86,6 +86,8 @@ var attackersThere = []attack{
 	{"activations", "calibrates", []string{"calibration-cache", "pieces", "calibration-samples"}},
 	{"host_offload", "calibrates", []string{"calibration-samples"}},
 	{"engine_activation", "framework:llamacpp", []string{"card-split"}}, // it failed on the card whose part is too large
+	{"attention_scores", "unified_memory", []string{"unified-memory"}},  // the host's memory holds them, too
+	{"states_too_big", "uneven_split", []string{"card-split"}},          // the model fits on all cards together
 	{"host_load", "cache_covers", []string{"engine-seqs", "engine-length"}},
 	{"activations", "simulates", []string{"environments", "horizon"}}, // whose rollouts fill the card
 	{"activations", "framework:comfyui", []string{"layer-offload"}},   // blocks leave room for what is computed

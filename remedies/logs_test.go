@@ -112,6 +112,19 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 					"/w/prime-rl/src/prime_rl/trainer/rl/train.py|train|model = setup_model(config.model, parallel_dims)", "/w/prime-rl/src/prime_rl/trainer/model.py|load_dcp_from_hf|model.to_empty(device=\"cuda\")"),
 			"engine_share_too_large", "--gpu-memory-utilization=0.38",
 		},
+		{
+			"XLA's largest buffers hold attention scores", "Config param attention: dot_product\nConfig param per_device_batch_size: 4\nConfig param remat_policy: full\n" + xlaLimit +
+				"Peak buffers:\n\tBuffer 1:\n\t\tSize: 16.00GiB\n\t\tShape: bf16[4,32,1,8192,8192]\n" + stepOfJAX, "attention_scores", "attention=cudnn_flash_te",
+		},
+		{
+			"TensorFlow's memory grows from episode to episode", "2023-01-14 09:02:13.741900: I tensorflow/core/common_runtime/gpu/gpu_device.cc:1613] Created device /job:localhost/replica:0/task:0/device:GPU:0 with 9632 MB memory:  -> device: 0\n" +
+				countedUp("episode %d | reward -100.00 | RSS %d.50 GiB\n", 4, 6, 8, 10, 12, 14, 16, 18, 20) + "Out of memory: Killed process 48213 (python3) total-vm:48211904kB, anon-rss:21073710kB, file-rss:214016kB, shmem-rss:8kB, UID:1000 pgtables:63012kB oom_score_adj:0\n",
+			"leak_over_steps", "model()=model(x, training=False)",
+		},
+		{
+			"ranks fill a limit once the dataset is mapped", "#BSUB -M 16GB\n#BSUB -R \"rusage[mem=16GB]\"\nMap: 100%|##########| 49401/49401 [00:19<00:00, 2519.70 examples/s]\n[rank 0] model on cuda:0, rss 3.92 GiB\n" +
+				"TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\nExited with exit code 137.\n\nResource usage summary:\n\n    Max Memory :                                 16384 MB\n", "limit_too_small", "-M=24GB",
+		},
 		// which part of an engine did not fit
 		{"TensorRT-LLM: the model", trt + "Model\nTotal GPU memory (GiB): 79.18\nFree GPU memory before component creation attempt (GiB): 78.40\n", "states_too_big", "--tp_size=2"},
 		{"llama.cpp: a large physical batch returns to the default", "$ llama-server -m m.gguf -c 50000 -ngl 99 -ub 4096 -b 4096 -fa on\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 51748.72 MiB on device 1: cudaMalloc failed: out of memory\n" +
@@ -459,6 +472,7 @@ func TestNoSettingOfAnotherDeviceOrModelIsProposed(t *testing.T) {
 		"XLA's share of a GPU on a TPU": {"jax.devices(): [TpuDevice(id=0, process_index=0, coords=(0,0,0), core_on_chip=0)]\n" + stackOf("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Failed to allocate request for 12.50MiB (13107200B) on device ordinal 3", "/home/u/train.py|main|state = init_fn(params)"), "XLA_"},
 		"a larger share for a program of twice the memory": {"W external/xla/xla/hlo/transforms/simplifiers/hlo_rematerialization.cc:3021] Can't reduce memory use below -21.13GiB (-22691536896 bytes) by rematerialization; only reduced to 43.77GiB (46999244800 bytes), down from 43.77GiB (46999244800 bytes) originally\n" +
 			stackOf("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 67108864 bytes.", "/home/u/scripts/train.py|main|train_state = init_train_state(config, rng)", "jax/_src/pjit.py|cache_miss|outs = _python_pjit_helper("), "MEM_FRACTION"},
+		"a larger share for a program that needs twice of what XLA allows": {xlaLimit + stepOfJAX, "XLA_PYTHON_CLIENT"},
 		"what the configuration's name says already": {"$ llamafactory-cli train sft.yaml\nmodel_name_or_path: /m/Qwen2-7B-Instruct\nfinetuning_type: lora\ncutoff_len: 32768\nper_device_train_batch_size: 1\ndeepspeed: examples/deepspeed/ds_z3_offload_config.json\n" +
 			stackOf(full("18.56 GiB", "79.15", "11.41 GiB", "65.12"), "transformers/trainer.py|training_step|self.accelerator.backward(loss)", "deepspeed/runtime/zero/stage3.py|backward|self.loss_scaler.backward(loss.float())", "torch/autograd/__init__.py|backward|_engine_run_backward("), "offload_param"},
 		"recomputation that LLaMA-Factory turned on": {"$ llamafactory-cli train sft.yaml\nmodel_name_or_path: /m/Qwen2-7B-Instruct\nfinetuning_type: lora\ndisable_gradient_checkpointing: true\nper_device_train_batch_size: 1\n[INFO|2025-03-11 10:12:09] llamafactory.model.model_utils.checkpointing:143 >> Gradient checkpointing enabled.\n" +
@@ -502,6 +516,20 @@ func TestOllamaLoadsAsManyLayersAsLeaveRoomForALargerBuffer(t *testing.T) {
 		"llm_load_tensors:        CUDA0 model buffer size =  2752.31 MiB\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 1328.31 MiB on device 0: cudaMalloc failed: out of memory\n"+
 		"ggml_gallocr_reserve_n: failed to allocate CUDA0 buffer of size 1392836608\nllama_new_context_with_model: failed to allocate compute buffers\n"))
 	assert.Contains(t, changes, "num_gpu=12") // (1328 - 171) MiB of 125 MiB a layer are ten layers
+}
+
+// xlaLimit is XLA's warning about a program that needs twice of what it may use, and stepOfJAX the failure of its step.
+const xlaLimit = "W external/xla/xla/service/hlo_rematerialization.cc:3005] Can't reduce memory use below 44.20GiB (47459630285 bytes) by rematerialization; only reduced to 86.02GiB (92363271680 bytes), down from 89.12GiB original\n"
+
+var stepOfJAX = stackOf("jaxlib.xla_extension.XlaRuntimeError: RESOURCE_EXHAUSTED: Out of memory while trying to allocate 92363271680 bytes.", "/opt/maxtext/MaxText/train.py|train_loop|state, metrics = p_train_step(state, example_batch, nextrng)")
+
+// countedUp repeats a line, with its number and a figure.
+func countedUp(line string, figures ...int) string {
+	var b strings.Builder
+	for i, n := range figures {
+		fmt.Fprintf(&b, line, i, n)
+	}
+	return b.String()
 }
 
 // full is the message of a card that ran full.

@@ -90,6 +90,9 @@ func causeInput(ctx *Context) *cause.Input {
 	if g, ok := memory.Reading(ctx.run, in, "deepspeed.memory"); ok && (ctx.run.LastStep == nil || *ctx.run.LastStep == 0) {
 		out.SetUp, _ = g.Fields.Int("allocated")
 	}
+	if g, ok := lastReading(ctx.run, "xla.scores"); ok {
+		out.Scores = g.Fields["shape"]
+	}
 	if g, ok := lastReading(ctx.run, "tf.pool"); ok {
 		out.TensorFlowPool, _ = g.Fields.Int("pool")
 	}

@@ -5,6 +5,9 @@ import (
 	"oomscan/parser/pattern"
 )
 
+// datasetBar is the description of a bar that the datasets library draws (arrow_dataset.py, builder.py), and of those that trainers give it.
+const datasetBar = `(?:Tokenizing|Map|Filter|Filtering|Truncating|Packing|Converting|Applying|Adding EOS|Extracting prompt|Running tokenizer|Generating|Grouping)\b[^|\n]{0,100}:\s{1,4}`
+
 // huggingFaceMarkers are those of transformers, datasets, accelerate and of everything built on them. A bar is matched
 // at 0 % only: it marks the beginning and is not redrawn.
 func huggingFaceMarkers() []pattern.Pattern {
@@ -59,11 +62,13 @@ func huggingFaceMarkers() []pattern.Pattern {
 			Gauge:    true, Source: "lm-evaluation-harness, lm_eval/models/huggingface.py, with --batch_size auto",
 			Match: []pattern.Sample{{Line: "Determined largest batch size: 64", Want: parser.Fields{"count": "64"}}},
 		},
-		stage.line("trainer.datasets", point("data", "dataset"),
-			`(?:Tokenizing|Map|Filter|Filtering|Truncating|Packing|Converting|Applying|Adding EOS|Extracting prompt|Running tokenizer|Generating|Grouping)\b[^|\n]{0,100}:\s{1,4}(?:0%|\d{1,3}%\|.{0,200} examples/s\]|\d{1,12} examples \[)`,
+		stage.line("trainer.datasets", opens("data", "dataset"), datasetBar+`(?:0%|\d{1,2}%\|.{0,200} examples/s\])`,
 			[]string{":   0%|   ", " examples/s]"}, "Tokenizing train dataset (num_proc=64):   0%|          | 0/1143205 [00:00<05:00, 3329.67 examples/s]",
-			"Map:   0%|          | 0/1000 [00:00<?, ? examples/s]", "Filter (num_proc=64):  12%|#1        | 12000/100000 [00:10<05:00, 300.00 examples/s]",
-			"Generating train split: 120000 examples [00:30, 4000.00 examples/s]"),
+			"Map:   0%|          | 0/1000 [00:00<?, ? examples/s]", "Filter (num_proc=64):  12%|#1        | 12000/100000 [00:10<05:00, 300.00 examples/s]"),
+		stage.line("trainer.datasets_done", closes("data", "dataset"), datasetBar+`100%\|.{0,200} examples/s\]`,
+			[]string{" examples/s]"}, "Map: 100%|##########| 49401/49401 [00:19<00:00, 2519.70 examples/s]"),
+		stage.line("trainer.dataset_split", point("data", "dataset"), datasetBar+`\d{1,12} examples \[`,
+			[]string{" examples/s]"}, "Generating train split: 120000 examples [00:30, 4000.00 examples/s]"),
 		markers{kind: "phase", source: "transformers 3.x-5.x, trainer_callback.py: the metrics of some steps"}.line("trainer.loss", point("training", "loss"),
 			`^\s{0,4}\{'loss': .{0,1000}'epoch': `, []string{"{'loss': "}, "{'loss': 0.9234, 'learning_rate': 0.0001, 'epoch': 1.38}",
 			"{'loss': '0.9234', 'grad_norm': '1.25', 'learning_rate': '1e-05', 'epoch': '1.38'}"),

@@ -101,6 +101,17 @@ func xlaPatterns() []pattern.Pattern {
 			NoMatch: []string{"Can't reduce memory use below 11.03GiB (11842314240 bytes) by rematerialization; only reduced to 12.54GiB (13465534464 bytes)"},
 		},
 		{
+			Name:     "xla.limit",
+			Literals: []string{"Can't reduce memory use below "},
+			Expr:     `Can't reduce memory use below [\d.]{1,9}[KMGT]?i?B \((?<needed_b>\d{1,15}) bytes\) by rematerialization; only reduced to [\d.]{1,9}[KMGT]?i?B \((?<used_b>\d{1,15}) bytes\)`,
+			Gauge:    true, Source: "the same: four fifths of the card, less what the inputs and outputs take, and a twentieth of that less",
+			Match: []pattern.Sample{{
+				Line: "Can't reduce memory use below 11.03GiB (11842314240 bytes) by rematerialization; only reduced to 12.54GiB (13465534464 bytes), down from 12.54GiB (13465534464 bytes) originally",
+				Want: parser.Fields{"needed": "11842314240", "used": "13465534464"},
+			}},
+			NoMatch: []string{"Can't reduce memory use below -4.00GiB (-4294967296 bytes) by rematerialization; only reduced to 12.00GiB (12884901888 bytes)"},
+		},
+		{
 			Name:     "jax.tpu_devices",
 			Literals: []string{"TpuDevice(id="},
 			Expr:     `\bTpuDevice\(id=(?<device>\d{1,5})\b`,
@@ -229,6 +240,17 @@ func xlaPatterns() []pattern.Pattern {
 			Set:    map[string]string{"library": "xla"},
 			Source: "XLA, xla/service/gpu/gpu_executable.cc",
 			Match:  []pattern.Sample{{Line: "XlaRuntimeError: INTERNAL: Failed to allocate 268435456 bytes for new constant", Want: parser.Fields{"requested": "268435456"}}},
+		},
+		{
+			// Of weights stacked by layers, at most one dimension stands before two equal ones.
+			Name:     "xla.scores",
+			Literals: []string{"Shape: bf16[", "Shape: f16[", "Shape: f32["},
+			Expr:     `^\s{0,20}Shape: (?<shape>(?:bf16|f16|f32)\[(?:\d{1,6},){2,4}(\d{4,6}),\1\])`,
+			Gauge:    true, Source: "XLA, BufferAssignment OOM Debugging, Peak buffers: one whose last two dimensions are equal holds a score for each pair of tokens",
+			Match: []pattern.Sample{{Line: "\t\tShape: bf16[4,32,1,8192,8192]", Want: parser.Fields{"shape": "bf16[4,32,1,8192,8192]"}}},
+			NoMatch: []string{
+				"\t\tShape: f32[32,4096,4096]", "\t\tShape: bf16[4,32,8192,128]",
+			},
 		},
 		{
 			Name:     "xla.total",

@@ -48,6 +48,7 @@ type Input struct {
 	PromptCache                                    int64                // of finished prompts in host memory, 0 when unknown
 	HostCache                                      int64                // of the KV cache of llama.cpp or Ollama in host memory, 0 when unknown
 	MapProcesses                                   int64                // of Dataset.map, 0 when unknown
+	Scores                                         string               // shape of XLA's largest buffer that holds a score for each pair of tokens
 	Stage                                          string               // why the phase was chosen, in lower case
 	Request                                        []memory.Explanation // what the request can have been, the likeliest first
 	Place                                          memory.Place

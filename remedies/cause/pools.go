@@ -3,6 +3,7 @@ package cause
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"oomscan/classifier"
 )
@@ -55,4 +56,24 @@ func tensorFlowStarved(in *Input) string {
 		return ""
 	}
 	return "TensorFlow found " + classifier.GiB(in.TensorFlowPool) + " free on a GPU of " + classifier.GiB(in.CardSize) + " when it started"
+}
+
+// ScoresOfXLA says which of the largest buffers of a program holds a score for each pair of tokens, by XLA's name of its shape.
+func ScoresOfXLA(in *Input) string {
+	element, dims, ok := strings.Cut(strings.TrimSuffix(in.Scores, "]"), "[")
+	if !ok {
+		return ""
+	}
+	size := int64(2)
+	if element == "f32" {
+		size = 4
+	}
+	for d := range strings.SplitSeq(dims, ",") {
+		n, err := strconv.ParseInt(d, 10, 64)
+		if err != nil || n <= 0 || size > 1<<50/n {
+			return ""
+		}
+		size *= n
+	}
+	return fmt.Sprintf("attention builds its scores in full: XLA's largest buffers have the shape %s, %s each", in.Scores, classifier.GiB(size))
 }
