@@ -360,12 +360,12 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.record",
-			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "observation", "tool_", "hints_text", "score", "chosen", "rewards"},
-			Expr: `^` + notItsOwn + `(?:(?:(?i:(?:\w{1,20} )?(?:row|example|sample|doc|document) ?\d{0,9}|\w{1,40}\[\d{1,9}\]): )?[{](?:["']id["']: ?["']?[\w-]{1,60}["']?, ?)?["']text["']: ?["'](?!.{0,8000}["'](?:(?:level|levelname|severity|time|timestamp|record)["']: |source["']: ?["']std)).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
+			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "completion", "observation", "tool_", "hints_text", "score", "chosen", "rewards"},
+			Expr: `^` + notItsOwn + `(?:(?:(?i:(?:\w{1,20} )?(?:row|example|sample|doc|document) ?\d{0,9}|\w{1,40}\[\d{1,9}\]): )?[{](?:["']id["']: ?["']?[\w-]{1,60}["']?, ?)?["']text["']: ?["'](?!.{0,8000}["'](?:(?:level|levelname|severity|time|timestamp|record)["']: |source["']: ?["']std)).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:(?:description|body)["']: ?["']|ocr(?:_text)?["']: ?["'][^"']{1,400}\\n)|(?=.{0,8000}?["']passed["']: ?(?:[Tt]rue|[Ff]alse)\b).{0,8000}?["'](?:completion["']: ?["'](?!["'])|completion_id["']: ?\d)|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
 				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model|finish_reason)["']: ?|.{0,8000}?"(?:observation|tool_(?:output|result|response))": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})"` +
 				`|[{ ]?\s{0,8}"(?:question|instruction|problem|prompt|input|chosen|rejected)": "(?>(?:[^"\\]|\\.){0,8000})",?$|[{ ]?\s{0,8}'(?:question|instruction|problem|prompt|input|chosen|rejected)': '(?>(?:[^'\\]|\\.){0,8000})',?$` +
 				`|[{]"(?:response|completion|generated_text)": "(?>(?:[^"\\]|\\.){0,8000})", ?"(?:score|reward|acc|uid)": |[{]"content": ?\[(?>"(?>(?:[^"\\]|\\.){0,8000})",? ?){1,40}\], ?"rewards": ?\[|.{0,400}?"tool_call_id": ?"[\w-]{1,80}",.{0,400}?"(?:content|output|result|stdout|stderr)": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})")`,
-			Veto: true, Source: "records of data sets, as trainers print one, or one field of it on a line: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench, NeMo-RL's train_data; completions and results of tools in OpenAI's form; issues of a tracker",
+			Veto: true, Source: "records of data sets, as trainers print one, or one field of it on a line: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench, NeMo-RL's train_data; completions and results of tools in OpenAI's form; programs that HumanEval runs (human_eval/evaluation.py); issues of a tracker; what was read in a picture",
 			Match: lines(
 				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
 				`{"id":"x-7","title":"Check the card","description":"When it starts: CUDA error: out of memory","status":"closed"}`,
@@ -378,6 +378,9 @@ func formVetoes() []pattern.Pattern {
 				`  "question": "RuntimeError: CUDA error: out of memory. Why?",`, `{'input': 'RuntimeError: CUDA error: out of memory',`, `{"response": "RuntimeError: CUDA error: out of memory", "score": 1}`,
 				`{"content":["User: why","Assistant: RuntimeError: CUDA error: out of memory"],"rewards":[0.0],"generation_logprobs":[[-0.1]]}`,
 				`agent: tool_result={"tool_call_id":"call_1","exit_code":1,"stderr":"RuntimeError: CUDA error: out of memory"}`,
+				`{"task_id": "HumanEval/1", "completion": "    return [0] * 10**12", "result": "failed: CUDA error: out of memory", "passed": false}`,
+				`{'task_id': 1, 'passed': False, 'result': 'failed: RuntimeError: CUDA error: out of memory', 'completion_id': 0}`,
+				`{"id": "a", "title": "Error in the notebook", "ocr": "Traceback:\nRuntimeError: CUDA error: out of memory", "tags": ["x"]}`,
 				`{"id": 2, "trajectory": [{"observation": "RuntimeError: CUDA error: out of memory", "action": "lower it"}]}`,
 			),
 			NoMatch: []string{
@@ -390,6 +393,12 @@ func formVetoes() []pattern.Pattern {
 				`tool {"tool_call_id":"call_1","content":"ok"} RuntimeError: CUDA error: out of memory`,
 				`{"tool_call_id":"call_1","error":"RuntimeError: CUDA error: out of memory"}`,
 				`{"tool_call_id":"call_1","content":"","error":"RuntimeError: CUDA error: out of memory"}`,
+				`{"task_id": 1, "completion": "", "result": "RuntimeError: CUDA error: out of memory", "passed": false}`,
+				`{"task_id": 1, "completion": null, "result": "RuntimeError: CUDA error: out of memory", "passed": false}`,
+				`{"test": "train", "passed": false, "result": "RuntimeError: CUDA error: out of memory"}`,
+				`{"task_id": 1, "completion": "x = 1", "passed": false, "error": "RuntimeError: CUDA error: out of memory"}`,
+				`{"file": "a.png", "title": "A", "layout": "done", "ocr": "RuntimeError: CUDA error: out of memory"}`,
+				`{"file": "a.png", "title": "A", "ocr": "done", "error": "RuntimeError: CUDA error: out of memory"}`,
 				`{"prompt": "hello", "response": null, "error": "torch.OutOfMemoryError: CUDA out of memory"}`,
 			},
 		},
