@@ -298,10 +298,31 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.test",
 			Requires: []string{"E  ", "PASSED", "SKIPPED", "XFAIL", "XPASS", "ok ", ".. ok", "✓ ", "✔ ", "--- ", "[ ", "_test.go:"},
-			Expr:     `^(?:\s{4,16}\w{1,60}_test\.go:\d{1,6}: .{0,80}(?:[Oo]ut of memory: Killed process|invoked oom-killer|oom[-_]kill:?(?: event)?\b)|\s{0,16}(?:E {3,}(?!torch\.(?:cuda\.)?OutOfMemoryError: CUDA out of memory\. Tried to allocate .{1,20}\. GPU \d+ has a total capacity of )|[✓✔] )|test .{1,400} \.\.\. ok$|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) |\[ RUN {6}\] )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
+			Expr:     `^(?:\s{4,16}\w{1,60}_test\.go:\d{1,6}: .{0,80}(?:Kill(?:ed)? process \d|invoked oom-killer|oom[-_]kill:?(?: event)?\b)|\s{0,16}(?:E {3,}(?!torch\.(?:cuda\.)?OutOfMemoryError: CUDA out of memory\. Tried to allocate .{1,20}\. GPU \d+ has a total capacity of )|[✓✔] )|test .{1,400} \.\.\. ok$|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) |\[ RUN {6}\] )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
 			Veto:     true, Source: "pytest, TAP, go test, GoogleTest, cargo test, Mocha: what a test provokes; a test on a GPU fails with the allocator's own figures",
-			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory", "[ RUN      ] Alloc.CUDA_ERROR_OUT_OF_MEMORY", `test oom::parses "RuntimeError: CUDA error: out of memory" ... ok`, "    kernel_test.go:41: line: Memory cgroup out of memory: Killed process 4242 (python) total-vm:1kB, anon-rss:1kB", "  ✓ shows RuntimeError: CUDA error: out of memory (12 ms)"),
+			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory", "[ RUN      ] Alloc.CUDA_ERROR_OUT_OF_MEMORY", `test oom::parses "RuntimeError: CUDA error: out of memory" ... ok`, "    kernel_test.go:41: line: Memory cgroup out of memory: Killed process 4242 (python) total-vm:1kB, anon-rss:1kB", `    kernel_test.go:41: in: "Out of memory: Kill process 42 (java) score 996 or sacrifice child"`, `    kernel_test.go:41: in: "Killed process 42 (java) total-vm:1kB, anon-rss:1kB, file-rss:0kB"`, "  ✓ shows RuntimeError: CUDA error: out of memory (12 ms)"),
 			NoMatch: []string{"E   torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free.", "E0601 10:00:00 12 x.cc:1] RuntimeError: CUDA error: out of memory", "[  FAILED  ] Alloc.Big: CUDA error: out of memory", "[ RUN 7 ] RuntimeError: CUDA error: out of memory", "    llm_test.go:41: cudaMalloc failed: out of memory", "kernel_test.go:41: Memory cgroup out of memory: Killed process 4242 (python) total-vm:1kB"},
+		},
+		{
+			// A failed assertion may show what a program really reported. Only what it should have, and PyTorch's message without the card's
+			// figures, is made up.
+			Name:     "veto.assertion",
+			Requires: []string{"` failed: ", "left: ", "right: ", "Received", "Which is: ", "actual  : ", "xpected"},
+			Expr: "^(?!.{0,400}(?:total capaci?ty|already allocated|of which))(?:assertion `left [!=]= right` failed: .{0,400}out of memory\\. Tried to allocate [\\d.]{1,12} [KMGT]iB\\.?$" +
+				`|\s{0,60}(?:left|right|Received(?: string)?|Which is|actual  ): {1,8}(?:Some\()?"(?:[^"\\]|\\.){0,400}out of memory\. Tried to allocate [\d.]{1,12} [KMGT]iB\.?"\)?$` +
+				`|\s{0,60}[Ee]xpected(?: (?:string|substring|value))?: {1,8}(?:not )?"(?:[^"\\]|\\.){1,400}"$)`,
+			Veto: true, Source: "Rust's assert_eq, Jest (expect-utils), GoogleTest, testify: the texts that an assertion compared",
+			Match: lines(
+				"assertion `left == right` failed: RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB", `  left: Some("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB")`,
+				` right: "CUDA out of memory. Tried to allocate 2.00 GiB."`, `    Expected: "RuntimeError: CUDA error: out of memory"`, `    Expected substring: not "CUDA error: out of memory"`,
+				`    Received string:    "CUDA out of memory. Tried to allocate 2.00 GiB"`, `    Which is: "CUDA out of memory. Tried to allocate 2.00 GiB"`,
+				`        	            	expected: "CUDA error: out of memory"`, `        	            	actual  : "CUDA out of memory. Tried to allocate 2.00 GiB"`,
+			),
+			NoMatch: []string{
+				"assertion `left == right` failed: cudaMalloc failed: out of memory", "  left: CUDA_ERROR_OUT_OF_MEMORY", `  left: Err(Torch("CUDA out of memory. Tried to allocate 2.00 GiB"))`,
+				`  left: Some("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.")`, `    Received message: "CUDA error: out of memory"`,
+				`Received: "RuntimeError: CUDA error: out of memory"`, `Expected: "ok" but got "CUDA error: out of memory"`, "  Actual: false (RESOURCE_EXHAUSTED: Out of memory while trying to allocate 128 bytes.)",
+			},
 		},
 		{
 			Name:     "veto.commit",
