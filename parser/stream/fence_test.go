@@ -96,6 +96,7 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 			assertQuoted(t, c.quoted, log, head, name)
 		}
 	}
+	assertQuoted(t, false, "<output>\n"+oomReport+"</output>\n", true, "an element at the very beginning")
 }
 
 // TestWhatWaitsBehindABlockKeepsItsOrder compares what is read of a failure in a block and of one outside.
