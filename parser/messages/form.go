@@ -298,10 +298,31 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.test",
 			Requires: []string{"E  ", "PASSED", "SKIPPED", "XFAIL", "XPASS", "ok ", ".. ok", "✓ ", "✔ ", "--- ", "[ ", "_test.go:"},
-			Expr:     `^(?:\s{4,16}\w{1,60}_test\.go:\d{1,6}: .{0,80}(?:[Oo]ut of memory: Killed process|invoked oom-killer|oom[-_]kill:?(?: event)?\b)|\s{0,16}(?:E {3,}(?!torch\.(?:cuda\.)?OutOfMemoryError: CUDA out of memory\. Tried to allocate .{1,20}\. GPU \d+ has a total capacity of )|[✓✔] )|test .{1,400} \.\.\. ok$|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) |\[ RUN {6}\] )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
+			Expr:     `^(?:\s{4,16}\w{1,60}_test\.go:\d{1,6}: .{0,80}(?:Kill(?:ed)? process \d|invoked oom-killer|oom[-_]kill:?(?: event)?\b)|\s{0,16}(?:E {3,}(?!torch\.(?:cuda\.)?OutOfMemoryError: CUDA out of memory\. Tried to allocate .{1,20}\. GPU \d+ has a total capacity of )|[✓✔] )|test .{1,400} \.\.\. ok$|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) |\[ RUN {6}\] )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
 			Veto:     true, Source: "pytest, TAP, go test, GoogleTest, cargo test, Mocha: what a test provokes; a test on a GPU fails with the allocator's own figures",
-			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory", "[ RUN      ] Alloc.CUDA_ERROR_OUT_OF_MEMORY", `test oom::parses "RuntimeError: CUDA error: out of memory" ... ok`, "    kernel_test.go:41: line: Memory cgroup out of memory: Killed process 4242 (python) total-vm:1kB, anon-rss:1kB", "  ✓ shows RuntimeError: CUDA error: out of memory (12 ms)"),
+			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory", "[ RUN      ] Alloc.CUDA_ERROR_OUT_OF_MEMORY", `test oom::parses "RuntimeError: CUDA error: out of memory" ... ok`, "    kernel_test.go:41: line: Memory cgroup out of memory: Killed process 4242 (python) total-vm:1kB, anon-rss:1kB", `    kernel_test.go:41: in: "Out of memory: Kill process 42 (java) score 996 or sacrifice child"`, `    kernel_test.go:41: in: "Killed process 42 (java) total-vm:1kB, anon-rss:1kB, file-rss:0kB"`, "  ✓ shows RuntimeError: CUDA error: out of memory (12 ms)"),
 			NoMatch: []string{"E   torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free.", "E0601 10:00:00 12 x.cc:1] RuntimeError: CUDA error: out of memory", "[  FAILED  ] Alloc.Big: CUDA error: out of memory", "[ RUN 7 ] RuntimeError: CUDA error: out of memory", "    llm_test.go:41: cudaMalloc failed: out of memory", "kernel_test.go:41: Memory cgroup out of memory: Killed process 4242 (python) total-vm:1kB"},
+		},
+		{
+			// A failed assertion may show what a program really reported. Only what it should have, and PyTorch's message without the card's
+			// figures, is made up.
+			Name:     "veto.assertion",
+			Requires: []string{"` failed: ", "left: ", "right: ", "Received", "Which is: ", "actual  : ", "xpected"},
+			Expr: "^(?!.{0,400}(?:total capaci?ty|already allocated|of which))(?:assertion `left [!=]= right` failed: .{0,400}out of memory\\. Tried to allocate [\\d.]{1,12} [KMGT]iB\\.?$" +
+				`|\s{0,60}(?:left|right|Received(?: string)?|Which is|actual  ): {1,8}(?:Some\()?"(?:[^"\\]|\\.){0,400}out of memory\. Tried to allocate [\d.]{1,12} [KMGT]iB\.?"\)?$` +
+				`|\s{0,60}[Ee]xpected(?: (?:string|substring|value))?: {1,8}(?:not )?"(?:[^"\\]|\\.){1,400}"$)`,
+			Veto: true, Source: "Rust's assert_eq, Jest (expect-utils), GoogleTest, testify: the texts that an assertion compared",
+			Match: lines(
+				"assertion `left == right` failed: RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB", `  left: Some("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB")`,
+				` right: "CUDA out of memory. Tried to allocate 2.00 GiB."`, `    Expected: "RuntimeError: CUDA error: out of memory"`, `    Expected substring: not "CUDA error: out of memory"`,
+				`    Received string:    "CUDA out of memory. Tried to allocate 2.00 GiB"`, `    Which is: "CUDA out of memory. Tried to allocate 2.00 GiB"`,
+				`        	            	expected: "CUDA error: out of memory"`, `        	            	actual  : "CUDA out of memory. Tried to allocate 2.00 GiB"`,
+			),
+			NoMatch: []string{
+				"assertion `left == right` failed: cudaMalloc failed: out of memory", "  left: CUDA_ERROR_OUT_OF_MEMORY", `  left: Err(Torch("CUDA out of memory. Tried to allocate 2.00 GiB"))`,
+				`  left: Some("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.")`, `    Received message: "CUDA error: out of memory"`,
+				`Received: "RuntimeError: CUDA error: out of memory"`, `Expected: "ok" but got "CUDA error: out of memory"`, "  Actual: false (RESOURCE_EXHAUSTED: Out of memory while trying to allocate 128 bytes.)",
+			},
 		},
 		{
 			Name:     "veto.commit",
@@ -360,12 +381,12 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.record",
-			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "observation", "tool_", "hints_text", "score", "chosen", "rewards"},
-			Expr: `^` + notItsOwn + `(?:(?:(?i:(?:\w{1,20} )?(?:row|example|sample|doc|document) ?\d{0,9}|\w{1,40}\[\d{1,9}\]): )?[{](?:["']id["']: ?["']?[\w-]{1,60}["']?, ?)?["']text["']: ?["'](?!.{0,8000}["'](?:(?:level|levelname|severity|time|timestamp|record)["']: |source["']: ?["']std)).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:description|body)["']: ?["']|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
+			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "completion", "observation", "tool_", "hints_text", "score", "chosen", "rewards"},
+			Expr: `^` + notItsOwn + `(?:(?:(?i:(?:\w{1,20} )?(?:row|example|sample|doc|document) ?\d{0,9}|\w{1,40}\[\d{1,9}\]): )?[{](?:["']id["']: ?["']?[\w-]{1,60}["']?, ?)?["']text["']: ?["'](?!.{0,8000}["'](?:(?:level|levelname|severity|time|timestamp|record)["']: |source["']: ?["']std)).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:(?:description|body)["']: ?["']|ocr(?:_text)?["']: ?["'][^"']{1,400}\\n)|(?=.{0,8000}?["']passed["']: ?(?:[Tt]rue|[Ff]alse)\b).{0,8000}?["'](?:completion["']: ?["'](?!["'])|completion_id["']: ?\d)|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
 				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model|finish_reason)["']: ?|.{0,8000}?"(?:observation|tool_(?:output|result|response))": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})"` +
 				`|[{ ]?\s{0,8}"(?:question|instruction|problem|prompt|input|chosen|rejected)": "(?>(?:[^"\\]|\\.){0,8000})",?$|[{ ]?\s{0,8}'(?:question|instruction|problem|prompt|input|chosen|rejected)': '(?>(?:[^'\\]|\\.){0,8000})',?$` +
 				`|[{]"(?:response|completion|generated_text)": "(?>(?:[^"\\]|\\.){0,8000})", ?"(?:score|reward|acc|uid)": |[{]"content": ?\[(?>"(?>(?:[^"\\]|\\.){0,8000})",? ?){1,40}\], ?"rewards": ?\[|.{0,400}?"tool_call_id": ?"[\w-]{1,80}",.{0,400}?"(?:content|output|result|stdout|stderr)": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})")`,
-			Veto: true, Source: "records of data sets, as trainers print one, or one field of it on a line: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench, NeMo-RL's train_data; completions and results of tools in OpenAI's form; issues of a tracker",
+			Veto: true, Source: "records of data sets, as trainers print one, or one field of it on a line: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench, NeMo-RL's train_data; completions and results of tools in OpenAI's form; programs that HumanEval runs (human_eval/evaluation.py); issues of a tracker; what was read in a picture",
 			Match: lines(
 				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
 				`{"id":"x-7","title":"Check the card","description":"When it starts: CUDA error: out of memory","status":"closed"}`,
@@ -378,6 +399,9 @@ func formVetoes() []pattern.Pattern {
 				`  "question": "RuntimeError: CUDA error: out of memory. Why?",`, `{'input': 'RuntimeError: CUDA error: out of memory',`, `{"response": "RuntimeError: CUDA error: out of memory", "score": 1}`,
 				`{"content":["User: why","Assistant: RuntimeError: CUDA error: out of memory"],"rewards":[0.0],"generation_logprobs":[[-0.1]]}`,
 				`agent: tool_result={"tool_call_id":"call_1","exit_code":1,"stderr":"RuntimeError: CUDA error: out of memory"}`,
+				`{"task_id": "HumanEval/1", "completion": "    return [0] * 10**12", "result": "failed: CUDA error: out of memory", "passed": false}`,
+				`{'task_id': 1, 'passed': False, 'result': 'failed: RuntimeError: CUDA error: out of memory', 'completion_id': 0}`,
+				`{"id": "a", "title": "Error in the notebook", "ocr": "Traceback:\nRuntimeError: CUDA error: out of memory", "tags": ["x"]}`,
 				`{"id": 2, "trajectory": [{"observation": "RuntimeError: CUDA error: out of memory", "action": "lower it"}]}`,
 			),
 			NoMatch: []string{
@@ -390,6 +414,12 @@ func formVetoes() []pattern.Pattern {
 				`tool {"tool_call_id":"call_1","content":"ok"} RuntimeError: CUDA error: out of memory`,
 				`{"tool_call_id":"call_1","error":"RuntimeError: CUDA error: out of memory"}`,
 				`{"tool_call_id":"call_1","content":"","error":"RuntimeError: CUDA error: out of memory"}`,
+				`{"task_id": 1, "completion": "", "result": "RuntimeError: CUDA error: out of memory", "passed": false}`,
+				`{"task_id": 1, "completion": null, "result": "RuntimeError: CUDA error: out of memory", "passed": false}`,
+				`{"test": "train", "passed": false, "result": "RuntimeError: CUDA error: out of memory"}`,
+				`{"task_id": 1, "completion": "x = 1", "passed": false, "error": "RuntimeError: CUDA error: out of memory"}`,
+				`{"file": "a.png", "title": "A", "layout": "done", "ocr": "RuntimeError: CUDA error: out of memory"}`,
+				`{"file": "a.png", "title": "A", "ocr": "done", "error": "RuntimeError: CUDA error: out of memory"}`,
 				`{"prompt": "hello", "response": null, "error": "torch.OutOfMemoryError: CUDA out of memory"}`,
 			},
 		},

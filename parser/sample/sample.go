@@ -61,6 +61,8 @@ var Marks = []Mark{
 	{"<｜tool▁output▁end｜>", false, true},
 	{"<｜end▁of▁sentence｜>", false, true},
 	{rewarded, true, true},
+	{"[The command completed with exit code ", false, true}, // OpenHands tells a model how its command ended
+	{"[Command finished with exit code ", false, true},
 }
 
 // Openers begin a quotation whose end is sure: a block of code in reStructuredText, with the code indented below; and a traceback in a
@@ -87,8 +89,10 @@ var Turns = []Turn{
 	{"Assistant:", true},
 	{"<|assistant|>", true},
 	{"Completion:", true},
+	{"COMPLETION:", true},
 	{"Question:", false},
 	{"Answer:", true},
+	{"ANSWER:", true},
 	{"Observation:", false},
 	{"OBSERVATION:", false},
 	{"[Observation]", false},
@@ -115,7 +119,7 @@ var Turns = []Turn{
 
 // alone lists the headings of answers that programs also print without the prompt. What such an answer holds is text if the run counts on
 // after it.
-var alone = []string{"Answer:", "Completion:"}
+var alone = []string{"Answer:", "ANSWER:", "Completion:", "COMPLETION:"}
 
 // Turn is the heading of a turn.
 type Turn struct {
@@ -297,7 +301,7 @@ func isQuote(body []byte) bool {
 
 const (
 	// seconds are the second bytes of the marks that begin with a bracket.
-	seconds = "|/Iprgste\xef"
+	seconds = "|/IprgsteTC\xef"
 	// labelIDs and rewarded are the marks that do not. A line begins with the latter.
 	labelIDs = "label_ids:"
 	rewarded = "Output (Total Reward: "

@@ -32,6 +32,13 @@ var htmlHeading = lazyre.New(`</h[2-6]>`)
 // toolOutput is the name of an element in which an agent is shown what its command printed.
 var toolOutput = lazyre.New(`^(?:(?:tool|function)_(?:results?|outputs?|responses?)|observations?|execution_results?)$`)
 
+// exited is an element that shows an agent how its command ended, and printedBy the name of the next element, with what the command printed. XML
+// has an element around the two, which opens a block of its own.
+var (
+	exited    = lazyre.New(`^<(?:(?:return|exit)_?code|exit_?status)>-?\d{1,10}</\w{1,12}>$`)
+	printedBy = lazyre.New(`^(?:output|stdout|stderr)$`)
+)
+
 // speaker begins what somebody says in the transcript of a chat.
 var speaker = lazyre.New(`^(?:>{1,3} ?)?(?:(?i:user|human|you|assistant|bot|chatbot|ai) ?>|(?:User|Human|Assistant):)\s`)
 
@@ -58,6 +65,7 @@ type fence struct {
 	indent   int         // of all lines of the block, where nothing else closes it
 	below    int         // lines with text behind such a block
 	from, to int         // the lines that open and close the block
+	exited   int         // the line below the exit code of a command
 	of, n    string      // what the run counted last before the first event in a block, or counts behind it
 	begun    int         // how often it counted behind the block, where it had not before
 	prose    prose       // around the blocks
@@ -111,12 +119,14 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte{'>'})) // a note of a manual is a blockquote
 	}
 	if edge && (h.Stream == f.stream || h.Stream == "") {
-		if f.closes(body) {
+		if f.end == "" && exited().Match(body) {
+			f.exited = line + 1
+		} else if f.closes(body) {
 			f.close(line)
 		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" && (!f.html || string(m[3])+string(m[4]) == "pre") {
 			f.markdown = len(m[1]) > 0
 			f.end, f.here, f.bare, f.from, f.part = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream == "", line, true
-			f.here = f.here || toolOutput().Match(m[3]) || bytes.Contains(m[5], []byte("OBSERVATION"))
+			f.here = f.here || toolOutput().Match(m[3]) || f.exited == line && printedBy().Match(m[3]) || bytes.Contains(m[5], []byte("OBSERVATION"))
 			switch {
 			case len(m[3]) > 0:
 				f.end = "</" + string(m[3]) + ">"

@@ -48,6 +48,15 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		"an agent's observation":        {"step 1 loss 3\n--BEGIN AGENT OBSERVATION--\n@[Python: /usr/bin/python]\n--END AGENT OBSERVATION--\nstep 2 loss 2.9\n", true},
 		"an observation, and no more":   {"--BEGIN AGENT OBSERVATION--\n@--END AGENT OBSERVATION--\n", true},
 		"a tool's result, and no more":  {"<tool_result>\n@</tool_result>\n", true},
+		"a command of an agent":         {"User:\n<returncode>1</returncode>\n<output>\n@</output>\n", true},
+		"its errors":                    {"<exit_code>-9</exit_code>\n<stderr>\n@</stderr>\n", true},
+		"its output, without a newline": {"<returncode>1</returncode>\n<output>\n" + strings.TrimSpace(oomReport) + "</output>\n", true},
+		"a job's report in XML":         {"<job id=\"7\">\n<returncode>1</returncode>\n<output>\n@</output>\n</job>\n", false},
+		"a job's report with an indent": {"<?xml version=\"1.0\"?>\n<job>\n  <returncode>1</returncode>\n  <output>\n@  </output>\n</job>\n", false},
+		"an exit code in a job's log":   {"<returncode>1</returncode>\n@<output>\nx\n</output>\n", false},
+		"output without an exit code":   {"<returncode>1</returncode>\nand then\n<output>\n@</output>\n", false},
+		"a command that is cut":         {"<returncode>1</returncode>\n<output>\n@", false},
+		"a failure behind a command":    {"<returncode>0</returncode>\n<output>\nok\n</output>\n@", false},
 		"a listing of LaTeX":            {"\\begin{lstlisting}[language=text]\n@\\end{lstlisting}\n", true},
 		"a quotation of LaTeX":          {"\\begin{quote}\n@\\end{quote}\n", true},
 		"an example of Org":             {"#+BEGIN_EXAMPLE\n@#+END_EXAMPLE\n", true},
@@ -87,6 +96,7 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 			assertQuoted(t, c.quoted, log, head, name)
 		}
 	}
+	assertQuoted(t, false, "<output>\n"+oomReport+"</output>\n", true, "an element at the very beginning")
 }
 
 // TestWhatWaitsBehindABlockKeepsItsOrder compares what is read of a failure in a block and of one outside.
@@ -132,6 +142,12 @@ func TestAManualQuotesWhatAnIssueReports(t *testing.T) {
 		"a page with front matter":   {"---\ntitle: OOM\n---\n" + prose + fence + prose, true},
 		"a page of components":       {"<Switch {fw} />\n\n# Debugging\n## Data\n<Video id=\"a\"/>\n" + prose + "## Memory\n" + fence + prose, true},
 		"a logo, a list":             {"<p align=\"center\"><img src=\"x.png\"></p>\n\n# Zoo\n## FAQ\n" + prose + "1. Memory\n" + fence + "## Cite\n" + prose, true},
+		"in a terminal":              {"(base) [u login]$ less docs/memory.md\n## Memory\n" + prose + fence + "### Host\n" + prose + "### Next\nHere is how I found it.\n" + prose + "(base) [u login]$ exit\n", true},
+		"a log in a terminal":        {"[u login]$ cat slurm-1.out\n## Memory\n" + prose + fence + "### Host\n" + prose + "### Next\n" + prose, false},
+		"a command in a terminal":    {"[u login]$ python train.py\n## Memory\n" + prose + fence + "### Host\n" + prose + "### Next\n" + prose, false},
+		"a pipe in a terminal":       {"[u login]$ cat x.md | python train.py\n## Memory\n" + prose + fence + "### Host\n" + prose + "### Next\n" + prose, false},
+		"a run behind a document":    {"$ cat x.md\n## Memory\n" + prose + "### Host\n" + prose + "### Next\n" + prose + "$ python train.py\n@", false},
+		"a report in a terminal":     {"$ cat issue.md\n### Describe the bug\n" + prose + fence + "### Logs\n\n### System Info\n" + prose, false},
 		"an issue's form":            {"### Describe the bug\n" + prose + fence + "### Logs\n\n### System Info\n" + prose, false},
 		"a form of another project":  {"### Your current environment\n" + prose + "### 🐛 Describe the bug\n" + fence + "### Before submitting a new issue...\n" + prose, false},
 		"a form in bold":             {"# OOM\n## Run\n**Describe the bug**\n" + prose + fence + "**Expected behavior**\n" + prose + "## More\n", false},

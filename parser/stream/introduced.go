@@ -26,8 +26,8 @@ type testRunner struct {
 // sessionSign is in the first line of a session of pytest.
 const sessionSign = "test session starts"
 
-// testRunners are pytest for a test and for a session that does not name its tests, unittest, go test, GoogleTest, cargo test, ctest -V and
-// Jest, which names the file behind what its tests print.
+// testRunners are pytest for a test and for a session that does not name its tests, unittest, go test, GoogleTest, cargo test, ctest -V,
+// Jest, which names the file behind what its tests print, and MkDocs, which runs none, but may print the pages that it builds.
 var testRunners = []testRunner{
 	{
 		sign:   "::",
@@ -77,6 +77,13 @@ var testRunners = []testRunner{
 		begins: lazyre.New(`^ *console\.(?:log|debug|info|warn|error)$`),
 		passes: lazyre.New(`^PASS \S+\.[cm]?[jt]sx?(?: \([\d.]+ m?s\))?$`),
 		fails:  lazyre.New(`^FAIL \S+\.[cm]?[jt]sx?(?: \([\d.]+ m?s\))?$`),
+	},
+	{
+		// MkDocs warns where the code of a page fails, and builds the others.
+		sign:   "Building documentation",
+		begins: lazyre.New(`^INFO {4}-  Building documentation(?: to directory: .*|\.\.\.)$`),
+		passes: lazyre.New(`^INFO {4}-  Documentation built in [\d.]+ seconds$`),
+		fails:  lazyre.New(`^(?:(?:WARNING|ERROR  ) -  \S|Aborted with )`),
 	},
 }
 

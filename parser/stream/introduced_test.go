@@ -14,6 +14,7 @@ func TestATestThatPassesProvokedItsFailure(t *testing.T) {
 		dots    = session + "tests/test_x.py @"
 		jest    = "  console.error\n    RuntimeError: CUDA error: out of memory\n\n      at Object.error (src/x.test.ts:42:13)\n\n"
 	)
+	const pages = "INFO    -  Cleaning site directory\nINFO    -  Building documentation to directory: /site\n--- faq.md ---\n@"
 	ctest := "test 12\n    Start 12: big\n\n12: Test command: /b/big\n12: " + strings.ReplaceAll(strings.TrimSpace(oomReport), "\n", "\n12: ") + "\n"
 	for name, c := range map[string]struct {
 		log    string
@@ -33,6 +34,12 @@ func TestATestThatPassesProvokedItsFailure(t *testing.T) {
 		"ctest -V":                     {ctest + "12/41 Test #12: big ....   Passed    1.21 sec\n", true},
 		"Jest":                         {jest + "PASS src/x.test.ts\n", true},
 		"pytest in a collector's log":  {"2026-03-01T10:00:00.1Z " + strings.ReplaceAll(live, "\n", "\n2026-03-01T10:00:00.1Z ") + "2026-03-01T10:00:00.1Z PASSED\n", true},
+		"a page that is built":         {pages + "INFO    -  Documentation built in 4.11 seconds\n", true},
+		"a page whose code fails":      {pages + "WARNING -  Execution of a code block exited with errors\nINFO    -  Documentation built in 4.11 seconds\n", false},
+		"a page that was warned of":    {pages[:len(pages)-1] + "WARNING -  Execution of a code block exited with errors:\n@INFO    -  Documentation built in 4.11 seconds\n", false},
+		"a build that is aborted":      {pages + "\nAborted with a BuildError!\nINFO    -  Building documentation...\nINFO    -  Documentation built in 4.11 seconds\n", false},
+		"a build that dies":            {pages, false},
+		"a failure behind a build":     {pages[:len(pages)-1] + "INFO    -  Documentation built in 4.11 seconds\n@INFO    -  Documentation built in 4.11 seconds\n", false},
 		"a test of pytest that fails":  {live + "FAILED                  [ 33%]\nPASSED\n", false},
 		"a session that fails":         {dots + "..F\n\n==== 1 failed, 2 passed in 0.02s ====\n", false},
 		"a unit test that fails":       {"test_b (t.T.test_b) ... @ERROR\n\nok\n", false},

@@ -8,13 +8,13 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// Programs show texts in forms that no failure has: their own help, manuals, what a search found, a table of samples, and what a tool of an
-// agent printed.
+// Programs show texts in forms that no failure has: their own help, manuals, what a search found, a table of samples, passages of
+// documents, and what a tool of an agent printed.
 
 // isShown reports whether the lines above an event show that it is such a text.
 func (r *Reader) isShown(at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
-	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.inToolOutput(own, at)
+	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.inPassage(at) || r.inToolOutput(own, at)
 }
 
 // usage is the first line of the help of a program as argparse prints it (argparse.py, HelpFormatter) or click (click/formatting.py), and
@@ -109,6 +109,23 @@ func (r *Reader) inFrame(own []byte, at int) bool {
 		heads := bytes.Fields(line)
 		return n < 0 && indentOf(line) > 1 && !ofRun().Match(line) &&
 			slices.ContainsFunc(heads, func(head []byte) bool { return slices.Contains(textColumns, string(head)) })
+	}
+	return false
+}
+
+// passage heads what a search by meaning found: its number, its score, and the document that it is from.
+var passage = lazyre.New(`^ {0,8}\[?\d{1,3}[\]).:] .{0,80}\b(?:score|sim(?:ilarity)?|distance)\b[=: ]{1,3}-?[01]?\.\d{1,8}\b.{0,200}\.(?:mdx?|rst|adoc|html?|pdf|ipynb)\b`)
+
+// inPassage reports whether an event is indented below such a heading.
+func (r *Reader) inPassage(at int) bool {
+	indent := indentOf(r.buf[at:])
+	if indent == 0 {
+		return false
+	}
+	for line := range r.above(at) {
+		if len(line) > 0 && indentOf(line) < indent {
+			return passage().Match(line)
+		}
 	}
 	return false
 }

@@ -6,13 +6,14 @@ import "testing"
 func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 	t.Parallel()
 	const (
-		oom  = "RuntimeError: CUDA error: out of memory\n"
-		kill = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
-		help = "Usage: train [OPTIONS] CONFIG\n\n  Trains a model.\n\nOptions:\n  --batch INTEGER  Samples.\n"
-		page = "SBATCH(1)                Slurm Commands                SBATCH(1)\n\nNAME\n       sbatch - Submit a script.\n\nEXIT STATUS\n       The file holds\n\n"
-		foot = "       0\n\nSlurm Commands           June 2025           SBATCH(1)\n"
-		rows = "                  prompt        completion  reward\n0  Write a poem about it   Leaves drift down     0.5\n"
-		tool = "● Bash(python main.py)\n  ⎿  step 1\n     Traceback (most recent call last):\n"
+		oom   = "RuntimeError: CUDA error: out of memory\n"
+		kill  = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
+		help  = "Usage: train [OPTIONS] CONFIG\n\n  Trains a model.\n\nOptions:\n  --batch INTEGER  Samples.\n"
+		page  = "SBATCH(1)                Slurm Commands                SBATCH(1)\n\nNAME\n       sbatch - Submit a script.\n\nEXIT STATUS\n       The file holds\n\n"
+		foot  = "       0\n\nSlurm Commands           June 2025           SBATCH(1)\n"
+		rows  = "                  prompt        completion  reward\n0  Write a poem about it   Leaves drift down     0.5\n"
+		found = "[1] (score 0.83, kb/slurm/oom.md)\n    The log of the job says\n"
+		tool  = "● Bash(python main.py)\n  ⎿  step 1\n     Traceback (most recent call last):\n"
 	)
 	for name, c := range map[string]struct {
 		log    string
@@ -44,8 +45,15 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		"a rank behind it":               {rows + "3  " + oom, false},
 		"a table of errors":              {"   prompt  error\n0  hello  " + oom, false},
 		"a table of trials":              {"   trial  batch\n0  a1  " + oom, false},
+		"a passage of a document":        {found + "    " + kill, true},
+		"its first line":                 {found[:34] + "    " + kill, true},
+		"a failure behind a passage":     {found + kill, false},
+		"a failure below an answer":      {found + "All 300 are done.\n    " + kill, false},
+		"a trial with its score":         {"[3] (score 0.83, run7)\n    " + oom, false},
+		"a log with its score":           {"[3] (score 0.83, run7/train.log)\n    " + oom, false},
+		"a page without a score":         {"[3] rendering faq.md\n    " + oom, false},
 		"what an agent's tool printed":   {tool + "     " + oom + "\n● It is too large.\n", true},
-		"its first line":                 {"● Bash(python main.py)\n  ⎿  " + oom, true},
+		"its first line on the console":  {"● Bash(python main.py)\n  ⎿  " + oom, true},
 		"an agent that dies":             {tool + "     done\n\n" + oom, false},
 		"an indented failure":            {"● Bash(python main.py)\n     " + oom, false},
 		"an indented failure far behind": {tool + "\n● Done.\n     " + oom, false},
