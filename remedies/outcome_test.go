@@ -235,7 +235,7 @@ func TestALengthThatTheRequestExceedsLimitsNothing(t *testing.T) {
 	for _, x := range p {
 		texts[x.Changes[0].Key] = x.Text
 	}
-	assert.Contains(t, texts["per_device_train_batch_size"], "18.57 -> 9.29 GiB, 5.7 GiB to spare.")
+	assert.Contains(t, texts["per_device_train_batch_size"], "18.57 -> 4.64 GiB, 10 GiB to spare.")
 	require.Contains(t, texts, "max_completion_length")
 	assert.NotContains(t, texts["max_completion_length"], "to spare")
 }
