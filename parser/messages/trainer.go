@@ -67,6 +67,64 @@ func trainerRecoveries() []pattern.Pattern {
 			},
 		},
 		{
+			// It caught the exception, and prints only this. Who prints advice or source code has other words before it.
+			Name: "trainer.went_on",
+			Literals: []string{
+				"skipping", "Skipping", "skipped ", "Skipped ", "retrying", "Retrying", "dropping", "Dropping", "alling back to", "witching to ", "oving to ", "using CPU", "using the CPU", "batch removed", "batch size to", "batch_size to", "batch-size to",
+			},
+			Requires: []string{"OOM", "ut of memory", "OutOfMemory", "ut of GPU memory", "ut of CUDA memory"},
+			Expr:     wentOn(),
+			Kind:     parser.GPUOOM, Role: parser.Evidence, Set: map[string]string{"retries": "infinite"},
+			Source: "Ultralytics 8.3-8.4, utils/tal.py; ai-toolkit, jobs/process/BaseSDTrainProcess.py; fairseq 0.5-0.12, trainer.py, and Boltz, main.py, OpenNMT-py, trainer.py and others after it; common wording of user code",
+			Match: lines(
+				"WARNING ⚠️ CUDA OutOfMemoryError in TaskAlignedAssigner, using CPU",
+				"WARNING: CUDA OutOfMemoryError in TaskAlignedAssigner, using CPU",
+				"# OOM during training step, skipping batch 1/3 #",
+				"| WARNING: ran out of memory, skipping batch",
+				"| WARNING: ran out of memory, retrying batch",
+				"Ran out of memory, skipping batch. if this happens frequently, decrease batchsize or truncate the inputs to the model.",
+				"OOM in all workers, skipping update",
+				"Step 100, cuda OOM - batch removed",
+				"OOM on batch 17, skipping",
+				"OOM at step 12! Skipping batch.",
+				"WARNING CUDA OOM Error during batch execution, skipping batch.",
+				"CUDA out of memory at step 12, skipping this sample",
+				"[OOM Warning] Skipping batch 4 due to CUDA OOM.",
+				"⚠️ Skipping batch due to OOM",
+				"Skipping config due to CUDA OOM.",
+				"[cuda] CUDA OOM, falling back to CPU",
+				"CUDA out of memory, falling back to CPU...",
+				"⚠️ GPU out of memory, switching to CPU...",
+				"GPU out of memory, retrying with smaller tiles...",
+				"GPU out of memory, reducing batch size to 8",
+				"[ImageReward] CUDA OOM, retrying with batch size 4",
+				"Caught CUDA OOM, retrying with data split into 4 parts",
+				"Retrying after OOM (attempt 2/3)",
+			),
+			NoMatch: []string{
+				`        print("CUDA OOM, falling back to CPU")`,
+				"# OOM, skipping batch",
+				"- CUDA OOM, falling back to CPU",
+				"On CUDA OOM, retrying with a smaller batch",
+				"If you run out of memory, skipping batches does not help",
+				"CUDA out of memory, reducing the batch size may help",
+				"CUDA out of memory, retrying will not help",
+				"GPU out of memory, exiting",
+				"skipping batch 12: the loss is not finite",
+				"Caught OutOfMemoryError, skipping record.",
+				"SKIPPED [1] tests/test_x.py:12: Skipping due to OOM",
+			},
+		},
+		{
+			Name:     "trainer.gave_up",
+			Literals: []string{"OOM during training step "},
+			Expr:     `^(?:\w{1,40}(?: \w{1,16}){0,3}: )?OOM during training step \d{1,3} times in a row, aborting training`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "training", Set: map[string]string{"retries": "0"},
+			Source:  "ai-toolkit, jobs/process/BaseSDTrainProcess.py",
+			Match:   lines("RuntimeError: OOM during training step 3 times in a row, aborting training", "Error running job: OOM during training step 3 times in a row, aborting training"),
+			NoMatch: []string{`    raise RuntimeError("OOM during training step 3 times in a row, aborting training")`, "# OOM during training step, skipping batch 3/3 #"},
+		},
+		{
 			// A study goes on after a trial that failed.
 			Name:     "trainer.optuna_trial",
 			Literals: []string{" finished with value: "},
@@ -78,13 +136,21 @@ func trainerRecoveries() []pattern.Pattern {
 		},
 		{
 			// It catches what it prints behind that: the request is lost, the server goes on.
-			Name:     "comfyui.caught",
-			Literals: []string{"!!! Exception during processing !!!"},
-			Expr:     `^!!! Exception during processing !!!\s*$`,
-			Kind:     parser.Recovered, Role: parser.Context, Set: parser.Fields{"announces": "true"},
-			Source:  "ComfyUI 0.0-0.10, execution.py",
-			Match:   lines("!!! Exception during processing !!!"),
-			NoMatch: []string{"!!! Exception during processing !!! Allocation on device"},
+			Name:     "trainer.caught",
+			Literals: []string{"!!! Exception during processing !!!", "Error completing request", "*** Error ", "*** API error: ", "failed due to insufficient GPU memory. Falling back to "},
+			Expr: `^(?:!!! Exception during processing !!!|(?:\*\*\* )?Error completing request)\s*$|^\*\*\* (?:Error (?:running|executing|calling) \w|API error: )` +
+				`|^Prediction with perform_everything_on_\w{1,20}=True failed due to insufficient GPU memory\. Falling back to `,
+			Kind: parser.Recovered, Role: parser.Context, Set: parser.Fields{"announces": "true"},
+			Source: "ComfyUI 0.0-0.10, execution.py; Stable Diffusion WebUI 1.0-1.10 and Forge, modules/call_queue.py, errors.py; nnU-Net 1-2, inference/predict_from_raw_data.py",
+			Match: lines(
+				"!!! Exception during processing !!!",
+				"*** Error completing request",
+				"Error completing request",
+				"*** Error running postprocess: /sd/extensions/x/scripts/y.py",
+				"*** API error: POST: http://127.0.0.1:7860/sdapi/v1/txt2img {'error': 'OutOfMemoryError', 'detail': '', 'body': ''}",
+				"Prediction with perform_everything_on_device=True failed due to insufficient GPU memory. Falling back to perform_everything_on_device=False. Not a big deal, just slower...",
+			),
+			NoMatch: []string{"!!! Exception during processing !!! Allocation on device", "*** Error in `python': free(): invalid pointer: 0x7f2e", "HTTP 500: Error completing request"},
 		},
 		{
 			Name: "trainer.oom_retried",
@@ -104,20 +170,12 @@ func trainerRecoveries() []pattern.Pattern {
 				`|[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:(?:micro[- ]?)?batch[ _-]?size|(?:n_ctx|max_model_len|max_seq_len(?:gth)?) ?[=:] ?\d)` +
 				`|\b[Dd]etermined largest batch size: \d|^\s?Skipping batch\s*$` +
 				`|\b(?:[Hh]alving|[Rr]educing|[Dd]ecreasing|[Ll]owering) (?:the )?(?:micro[- ]?)?batch[ _-]size to:? \d)`,
-			Kind: parser.Recovered, Role: parser.Context,
+			Kind: parser.Recovered, Role: parser.Context, Also: []string{"trainer.went_on"},
 			Source: "fairseq, trainer.py; accelerate, utils/memory.py find_executable_batch_size; OpenNMT-py, trainer.py; ComfyUI, execution.py (the request is lost, the server goes on); lm-eval, models/huggingface.py; common wording of user code",
 			Match: lines(
 				"Got an OOM, unloading all loaded models.",
-				"OOM in all workers, skipping update",
-				"| WARNING: ran out of memory, retrying batch",
-				"Retrying after OOM (attempt 2/3)",
 				"Decreasing batch size to: 8.",
-				"2025-06-01 10:00:00 | WARNING | OOM on batch 17, skipping",
 				"step 12: backward failed, skipping batch (max_len=39.8s): CUDA out of memory.",
-				"OOM at step 12! Skipping batch.",
-				"WARNING CUDA OOM Error during batch execution, skipping batch.",
-				"Step 100, cuda OOM - batch removed",
-				"CUDA out of memory at step 12, skipping this sample",
 				"OutOfMemoryError caught, halving batch size to 4 and retrying",
 				"Retrying with batch size 4",
 				"wrapper: retrying with n_ctx = 32768",
@@ -130,4 +188,22 @@ func trainerRecoveries() []pattern.Pattern {
 			},
 		},
 	}
+}
+
+// wentOn matches a line that says that memory ran out and what the program does instead. What it skips or tries again shows that
+// its work does not fit on a device, or the words for the memory do.
+func wentOn() string {
+	const (
+		device = `(?:CUDA|GPU|HIP|ROCm|NPU|XPU|MPS|cuda|gpu)`
+		full   = `(?:OOM|[Oo]ut of memory)`
+		sure   = `(?:` + device + `[ -](?:` + full + `|OutOfMemoryError)|[Rr]an out of (?:GPU|CUDA) memory|torch\.(?:cuda\.)?OutOfMemoryError|OOM)`
+		maybe  = `(?:` + sure + `|[Rr]an out of memory|` + full + `)`
+		work   = `(?:(?:this|the|current) )?(?:(?:training|micro|mini)[- ]?)?(?:batch|sample|step|update|iteration|example|sequence|image|video|frame|prompt|config|candidate|chunk)`
+		label  = `^(?:[|!\s]|[^\x00-\x7f]){0,12}(?:# (?=.{1,200} #$))?(?:(?:\[[^\]"']{1,60}\]:?|(?:WARN(?:ING)?|[Ww]arning|ERROR|[Ee]rror|INFO)\b:?|(?:[Ss]tep|[Bb]atch|[Ee]poch|[Ii]ter(?:ation)?) \d{1,9}(?:/\d{1,9})?[,:]|[Cc]aught(?: an?)?)(?:\s|[^\x00-\x7f]){0,8}){0,4}`
+		where  = `(?: [Ee]rror)?(?: (?:in|on|at|during|for|when|while) [^"',;!:]{1,80}?)?(?:[,;:.!]{1,3}| [-–—]{1,2}| [-–—]?>) ?`
+		off    = `(?! (?:may|might|can|could|will|would|does|is)\b)`
+	)
+	return label + `(?:` + maybe + where + `(?:(?:[Ss]kipp(?:ing|ed)|[Rr]etrying|[Dd]ropp(?:ing|ed)) ` + work + `\b|batch removed)` + off +
+		`|` + sure + where + `(?:[Ss]kipping\W*$|[Rr]etrying` + off + `|(?:[Ff]alling back|[Ss]witching|[Mm]oving) to\b|using (?:the )?CPU\b|(?:[Rr]educing|[Hh]alving|[Dd]ecreasing|[Ll]owering) (?:the )?(?:micro[- ]?)?batch[ _-]size to:? \d)` +
+		`|[Rr]etrying after (?:an? )?` + sure + off + `|[Ss]kipp(?:ing|ed) ` + work + `(?: [\w.#/-]{1,40}){0,3} due to (?:an? )?` + sure + `\b)`
 }
