@@ -66,55 +66,7 @@ func trainerRecoveries() []pattern.Pattern {
 				`            logger.info("Attempting to copy inputs of {} to CPU due to CUDA OOM".format(str(func)))`,
 			},
 		},
-		{
-			// It caught the exception, and prints only this. Who prints advice or source code has other words before it.
-			Name: "trainer.went_on",
-			Literals: []string{
-				"skipping", "Skipping", "skipped ", "Skipped ", "retrying", "Retrying", "dropping", "Dropping", "alling back to", "witching to ", "oving to ", "using CPU", "using the CPU", "batch removed", "batch size to", "batch_size to", "batch-size to",
-			},
-			Requires: []string{"OOM", "ut of memory", "OutOfMemory", "ut of GPU memory", "ut of CUDA memory"},
-			Expr:     wentOn(),
-			Kind:     parser.GPUOOM, Role: parser.Evidence, Set: map[string]string{"retries": "infinite"},
-			Source: "Ultralytics 8.3-8.4, utils/tal.py; ai-toolkit, jobs/process/BaseSDTrainProcess.py; fairseq 0.5-0.12, trainer.py, and Boltz, main.py, OpenNMT-py, trainer.py and others after it; common wording of user code",
-			Match: lines(
-				"WARNING ⚠️ CUDA OutOfMemoryError in TaskAlignedAssigner, using CPU",
-				"WARNING: CUDA OutOfMemoryError in TaskAlignedAssigner, using CPU",
-				"# OOM during training step, skipping batch 1/3 #",
-				"| WARNING: ran out of memory, skipping batch",
-				"| WARNING: ran out of memory, retrying batch",
-				"Ran out of memory, skipping batch. if this happens frequently, decrease batchsize or truncate the inputs to the model.",
-				"OOM in all workers, skipping update",
-				"Step 100, cuda OOM - batch removed",
-				"OOM on batch 17, skipping",
-				"OOM at step 12! Skipping batch.",
-				"WARNING CUDA OOM Error during batch execution, skipping batch.",
-				"CUDA out of memory at step 12, skipping this sample",
-				"[OOM Warning] Skipping batch 4 due to CUDA OOM.",
-				"⚠️ Skipping batch due to OOM",
-				"Skipping config due to CUDA OOM.",
-				"[cuda] CUDA OOM, falling back to CPU",
-				"CUDA out of memory, falling back to CPU...",
-				"⚠️ GPU out of memory, switching to CPU...",
-				"GPU out of memory, retrying with smaller tiles...",
-				"GPU out of memory, reducing batch size to 8",
-				"[ImageReward] CUDA OOM, retrying with batch size 4",
-				"Caught CUDA OOM, retrying with data split into 4 parts",
-				"Retrying after OOM (attempt 2/3)",
-			),
-			NoMatch: []string{
-				`        print("CUDA OOM, falling back to CPU")`,
-				"# OOM, skipping batch",
-				"- CUDA OOM, falling back to CPU",
-				"On CUDA OOM, retrying with a smaller batch",
-				"If you run out of memory, skipping batches does not help",
-				"CUDA out of memory, reducing the batch size may help",
-				"CUDA out of memory, retrying will not help",
-				"GPU out of memory, exiting",
-				"skipping batch 12: the loss is not finite",
-				"Caught OutOfMemoryError, skipping record.",
-				"SKIPPED [1] tests/test_x.py:12: Skipping due to OOM",
-			},
-		},
+		wentOn(),
 		{
 			Name:     "trainer.gave_up",
 			Literals: []string{"OOM during training step "},
@@ -188,22 +140,4 @@ func trainerRecoveries() []pattern.Pattern {
 			},
 		},
 	}
-}
-
-// wentOn matches a line that says that memory ran out and what the program does instead. What it skips or tries again shows that
-// its work does not fit on a device, or the words for the memory do.
-func wentOn() string {
-	const (
-		device = `(?:CUDA|GPU|HIP|ROCm|NPU|XPU|MPS|cuda|gpu)`
-		full   = `(?:OOM|[Oo]ut of memory)`
-		sure   = `(?:` + device + `[ -](?:` + full + `|OutOfMemoryError)|[Rr]an out of (?:GPU|CUDA) memory|torch\.(?:cuda\.)?OutOfMemoryError|OOM)`
-		maybe  = `(?:` + sure + `|[Rr]an out of memory|` + full + `)`
-		work   = `(?:(?:this|the|current) )?(?:(?:training|micro|mini)[- ]?)?(?:batch|sample|step|update|iteration|example|sequence|image|video|frame|prompt|config|candidate|chunk)`
-		label  = `^(?:[|!\s]|[^\x00-\x7f]){0,12}(?:# (?=.{1,200} #$))?(?:(?:\[[^\]"']{1,60}\]:?|(?:WARN(?:ING)?|[Ww]arning|ERROR|[Ee]rror|INFO)\b:?|(?:[Ss]tep|[Bb]atch|[Ee]poch|[Ii]ter(?:ation)?) \d{1,9}(?:/\d{1,9})?[,:]|[Cc]aught(?: an?)?)(?:\s|[^\x00-\x7f]){0,8}){0,4}`
-		where  = `(?: [Ee]rror)?(?: (?:in|on|at|during|for|when|while) [^"',;!:]{1,80}?)?(?:[,;:.!]{1,3}| [-–—]{1,2}| [-–—]?>) ?`
-		off    = `(?! (?:may|might|can|could|will|would|does|is)\b)`
-	)
-	return label + `(?:` + maybe + where + `(?:(?:[Ss]kipp(?:ing|ed)|[Rr]etrying|[Dd]ropp(?:ing|ed)) ` + work + `\b|batch removed)` + off +
-		`|` + sure + where + `(?:[Ss]kipping\W*$|[Rr]etrying` + off + `|(?:[Ff]alling back|[Ss]witching|[Mm]oving) to\b|using (?:the )?CPU\b|(?:[Rr]educing|[Hh]alving|[Dd]ecreasing|[Ll]owering) (?:the )?(?:micro[- ]?)?batch[ _-]size to:? \d)` +
-		`|[Rr]etrying after (?:an? )?` + sure + off + `|[Ss]kipp(?:ing|ed) ` + work + `(?: [\w.#/-]{1,40}){0,3} due to (?:an? )?` + sure + `\b)`
 }
