@@ -75,8 +75,10 @@ func (c *conclusion) stepsElsewhere() bool {
 	return false
 }
 
-// skips matches a trainer that skips the batch, on the line of the failure itself.
-var skips = lazyre.New(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch|^!!! Exception during processing !!! `)
+// skips matches a trainer that skips the batch, or a server that answers the request with an error, on the line of the failure itself: ComfyUI,
+// InvokeAI, Triton's Python backend, Celery.
+var skips = lazyre.New(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch|^!!! Exception during processing !!! ` +
+	`|\bError while invoking session [\w-]{1,40}, invocation |\bFailed to process the request\(s\) for model |\bTask [\w.]{1,200}\[[\w-]{1,40}\] raised unexpected: `)
 
 // retried reports whether the failed process tries again or goes on without the batch, and nothing died afterwards.
 func (c *conclusion) retried() bool {
@@ -87,7 +89,7 @@ func (c *conclusion) retried() bool {
 			retries = r != "0"
 		case e.Kind == parser.GPUOOM && skips().MatchString(e.Text):
 			retries = true
-		case e.file != c.root.file || e.At.Line <= c.root.At.Line:
+		case e.file != c.root.file || e.At.Line <= c.root.At.Line, echo(c.root, e) && !uncaught(e.Trace): // it prints the traceback, too
 		case e.Trace != nil && len(e.Trace.Frames) > 0, e.Kind == parser.OOMKill && e.pattern.Program != c.root.pattern.Program:
 			retries = false // it failed, too, or somebody else killed all
 		}

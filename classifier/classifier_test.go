@@ -226,6 +226,23 @@ func TestAProcessListedAloneInAContainerIsThisOne(t *testing.T) {
 	assert.Nil(t, res.Incidents[0].Root.OtherProcesses)
 }
 
+// TestAFailureThatASampleMayHoldComesFirst: its writer printed a sample that nothing closed, so the reader reports it at the log's end, behind
+// what the driver says of another worker.
+func TestAFailureThatASampleMayHoldComesFirst(t *testing.T) {
+	t.Parallel()
+	died := func(rank, text string) string {
+		return label("(TaskRunner pid=71220) ", "Unhandled error (suppress with 'RAY_IGNORE_UNHANDLED_ERRORS=1'): ray::WorkerDict.update_actor() (pid=4189"+rank+", ip=172.22.8.42)\n"+text)
+	}
+	sample := label("(TaskRunner pid=71220) ", "[prompt] user\nname three prime numbers\nassistant\n[response] 2, 3 and 5\n")
+	driver := "Error executing job with overrides: ['data.train_batch_size=256']\n" + strings.ReplaceAll(backward, "GPU 3", "GPU 0")
+	bare := read(t, map[string]string{"a": died("3", backward) + driver})
+	got := read(t, map[string]string{"a": sample + died("3", backward) + driver})
+	require.Len(t, got.Incidents, 1)
+	assert.Equal(t, bare.Incidents[0].Root.Device, got.Incidents[0].Root.Device)
+	assert.Equal(t, bare.Incidents[0].Root.PID, got.Incidents[0].Root.PID)
+	assert.Equal(t, new(3), got.Incidents[0].Root.Device)
+}
+
 func TestTheOrderOfInputsChangesNothing(t *testing.T) {
 	t.Parallel()
 	inputs := map[string]string{"x.err": bashKilled + slurmKill, "y.log": kernelKill, "z.out": "+ hostname\ncn-1\n" + backward}

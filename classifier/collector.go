@@ -2,6 +2,7 @@ package classifier
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"oomscan/classifier/phase"
@@ -34,7 +35,7 @@ const (
 )
 
 // A Collector folds the observations of one job, from any number of inputs and in any order of inputs, into what
-// [Collector.Result] needs. Observations of one input must come in order of lines. What it keeps is bounded per input.
+// [Collector.Result] needs. Observations of one input must come in the order in which the reader emits them. What it keeps is bounded per input.
 type Collector struct {
 	files map[string]*file
 	known map[string]struct{} // texts without credentials
@@ -134,9 +135,18 @@ func (c *Collector) event(o parser.Event) parser.Event {
 		o.Trace = nil
 	}
 	f.keep(&o)
-	f.Events = append(f.Events, f.inContext(o))
+	f.insert(f.inContext(o))
 	o.Trace = cmp.Or(o.Trace, origin)
 	return o
+}
+
+// insert keeps events in order of lines. The reader emits one that a sample may have held once it is known to have happened.
+func (f *file) insert(e *event) {
+	at := len(f.Events)
+	for at > 0 && f.Events[at-1].At.Line > e.At.Line {
+		at--
+	}
+	f.Events = slices.Insert(f.Events, at, e)
 }
 
 // learnDevice notes the device of a rank that Ray's label and the rank's own prefix name on one line.

@@ -133,24 +133,29 @@ func TestWhatOthersPrintBehindAFailureIsNoRecovery(t *testing.T) {
 	const dask = "distributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:38041 (pid=4711) exceeded 95% memory budget. Restarting...\n"
 	worker := label("(WorkerDict pid=7, ip=10.0.0.2) ", died)
 	for name, log := range map[string]string{
-		"another launch's steps":            died + strings.Repeat("Loading the data\n", 9) + "step 100/9000 loss 2.31\n" + strings.Repeat("reading the next shard of the training set\n", 600) + "step 200/9000 loss 2.21\nstep 300/9000 loss 2.11\nstep 400/9000 loss 2.01\n",
-		"the upload of a log":               died + "wandb: uploading artifact run-x 1/4 files\nwandb: | 0.012 MB of 0.012 MB uploaded\nwandb: Run history:\nwandb: train/loss 1\nwandb: Run summary:\nwandb: train/loss 2.31\nwandb: step 140\n",
-		"the history of metrics":            died + "wandb:\nwandb: Run summary:\nwandb:         train/epoch 1.0\nwandb:   train/global_step 140\nwandb:          train/loss 2.3105\n",
-		"a quotation of a success":          died + "> step 141 loss 2.3\n> step 142 loss 2.2\n> step 143 loss 2.1\n> step 144 loss 2.0\n",
-		"a script that packs up":            died + strings.Repeat("Compressing objects: 100% (12/12), done.\n", 3) + "rsync: 1/3 2/3 3/3\n",
-		"a download of another program":     died + "model-1.safetensors:  10%|1         | 110M/1.1G [00:01<00:10, 101MB/s]\nmodel-1.safetensors:  20%|2         | 220M/1.1G [00:02<00:09, 101MB/s]\nmodel-1.safetensors:  30%|3         | 330M/1.1G [00:03<00:08, 101MB/s]\n",
-		"another rank's bar before it dies": worker + "(WorkerDict pid=8, ip=10.0.0.2)  40%|####      | 1/9 [00:01<00:09,  1.19s/it]\n(WorkerDict pid=8, ip=10.0.0.2)  50%|####      | 2/9 [00:01<00:09,  1.19s/it]\n(WorkerDict pid=8, ip=10.0.0.2)  60%|####      | 3/9 [00:01<00:09,  1.19s/it]\n(WorkerDict pid=8, ip=10.0.0.2)  70%|####      | 4/9 [00:01<00:09,  1.19s/it]\nTraceback (most recent call last):\n  File \"/w/main.py\", line 9, in main\n    ray.get(task)\nray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.update_actor() (pid=7, ip=10.0.0.2)\n",
-		"a retry that fails, too":           strings.ReplaceAll(died, "2.00 GiB.", "2.00 GiB.") + "Retrying with batch size 4\n" + died,
-		"a smaller batch that fails, too":   "CUDA out of memory detected. Train microbatch size will be decreased from 2 -> 1.\n" + died,
-		"tiles that do not fit, either":     "Warning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.\n" + died,
-		"a scheduler's kill of all workers": dask + "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.\n",
-		"a task that killed each worker":    dask + dask + "Traceback (most recent call last):\n  File \"/w/prep.py\", line 41, in <module>\n    ds.compute()\ndistributed.scheduler.KilledWorker: Attempted to run task ('readparquet-1', 1) on 4 different workers, but all those workers died while running it.\n",
-		"a request that is retried":         died + "urllib3: Retrying (Retry(total=2)) after connection broken\nRetrying in 5 seconds\n",
-		"a batch that a library skips":      died + "INFO dataset: skipping batch of 3 corrupt files\n",
-		"advice on the batch size":          died + "hint: reduce the batch size to 4 and try again\n",
-		"an engine that is idle":            worker + strings.Repeat("INFO 06-01 10:00:00 [loggers.py:116] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 0.0 tokens/s, Running: 0 reqs, Waiting: 0 reqs\n", 9),
-		"another process's engine":          worker + strings.Repeat("(vLLMHttpServer pid=9) INFO 06-01 10:00:00 [loggers.py:116] Engine 000: Avg prompt throughput: 1.5 tokens/s, Avg generation throughput: 98.1 tokens/s, Running: 1 reqs, Waiting: 0 reqs\n", 9),
-		"a log that is shown once more":     died + "==> last lines of train.log <==\nstep 138 loss 2.4\nstep 139 loss 2.4\nstep 140 loss 2.3\n",
+		"another launch's steps":                   died + strings.Repeat("Loading the data\n", 9) + "step 100/9000 loss 2.31\n" + strings.Repeat("reading the next shard of the training set\n", 600) + "step 200/9000 loss 2.21\nstep 300/9000 loss 2.11\nstep 400/9000 loss 2.01\n",
+		"the upload of a log":                      died + "wandb: uploading artifact run-x 1/4 files\nwandb: | 0.012 MB of 0.012 MB uploaded\nwandb: Run history:\nwandb: train/loss 1\nwandb: Run summary:\nwandb: train/loss 2.31\nwandb: step 140\n",
+		"the history of metrics":                   died + "wandb:\nwandb: Run summary:\nwandb:         train/epoch 1.0\nwandb:   train/global_step 140\nwandb:          train/loss 2.3105\n",
+		"a quotation of a success":                 died + "> step 141 loss 2.3\n> step 142 loss 2.2\n> step 143 loss 2.1\n> step 144 loss 2.0\n",
+		"a script that packs up":                   died + strings.Repeat("Compressing objects: 100% (12/12), done.\n", 3) + "rsync: 1/3 2/3 3/3\n",
+		"a download of another program":            died + "model-1.safetensors:  10%|1         | 110M/1.1G [00:01<00:10, 101MB/s]\nmodel-1.safetensors:  20%|2         | 220M/1.1G [00:02<00:09, 101MB/s]\nmodel-1.safetensors:  30%|3         | 330M/1.1G [00:03<00:08, 101MB/s]\n",
+		"another rank's bar before it dies":        worker + "(WorkerDict pid=8, ip=10.0.0.2)  40%|####      | 1/9 [00:01<00:09,  1.19s/it]\n(WorkerDict pid=8, ip=10.0.0.2)  50%|####      | 2/9 [00:01<00:09,  1.19s/it]\n(WorkerDict pid=8, ip=10.0.0.2)  60%|####      | 3/9 [00:01<00:09,  1.19s/it]\n(WorkerDict pid=8, ip=10.0.0.2)  70%|####      | 4/9 [00:01<00:09,  1.19s/it]\nTraceback (most recent call last):\n  File \"/w/main.py\", line 9, in main\n    ray.get(task)\nray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.update_actor() (pid=7, ip=10.0.0.2)\n",
+		"a retry that fails, too":                  strings.ReplaceAll(died, "2.00 GiB.", "2.00 GiB.") + "Retrying with batch size 4\n" + died,
+		"a smaller batch that fails, too":          "CUDA out of memory detected. Train microbatch size will be decreased from 2 -> 1.\n" + died,
+		"a batch that is skipped and then a death": "| WARNING: ran out of memory, skipping batch\nstep 141 loss 2.3\n" + died,
+		"a CPU that has no room, either":           "CUDA OOM, falling back to CPU\nslurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.\n",
+		"batches that are skipped in a row":        strings.Repeat("# OOM during training step, skipping batch 1/3 #\n", 3) + "Error running job: OOM during training step 3 times in a row, aborting training\n",
+		"a task of a worker that died":             "[2024-05-01 10:00:00,123: ERROR/MainProcess] Task app.predict[2b2c-11] raised unexpected: WorkerLostError('Worker exited prematurely: signal 9 (SIGKILL) Job: 4.')\n" + died,
+		"a request of a web UI that died":          "*** Error completing request\n*** Arguments: ('a castle',) {}\n    " + strings.ReplaceAll(strings.TrimSuffix(died, "\n"), "\n", "\n    ") + "\n\n---\nsrun: error: n1: task 0: Exited with exit code 1\n",
+		"tiles that do not fit, either":            "Warning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.\n" + died,
+		"a scheduler's kill of all workers":        dask + "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.\n",
+		"a task that killed each worker":           dask + dask + "Traceback (most recent call last):\n  File \"/w/prep.py\", line 41, in <module>\n    ds.compute()\ndistributed.scheduler.KilledWorker: Attempted to run task ('readparquet-1', 1) on 4 different workers, but all those workers died while running it.\n",
+		"a request that is retried":                died + "urllib3: Retrying (Retry(total=2)) after connection broken\nRetrying in 5 seconds\n",
+		"a batch that a library skips":             died + "INFO dataset: skipping batch of 3 corrupt files\n",
+		"advice on the batch size":                 died + "hint: reduce the batch size to 4 and try again\n",
+		"an engine that is idle":                   worker + strings.Repeat("INFO 06-01 10:00:00 [loggers.py:116] Engine 000: Avg prompt throughput: 0.0 tokens/s, Avg generation throughput: 0.0 tokens/s, Running: 0 reqs, Waiting: 0 reqs\n", 9),
+		"another process's engine":                 worker + strings.Repeat("(vLLMHttpServer pid=9) INFO 06-01 10:00:00 [loggers.py:116] Engine 000: Avg prompt throughput: 1.5 tokens/s, Avg generation throughput: 98.1 tokens/s, Running: 1 reqs, Waiting: 0 reqs\n", 9),
+		"a log that is shown once more":            died + "==> last lines of train.log <==\nstep 138 loss 2.4\nstep 139 loss 2.4\nstep 140 loss 2.3\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -172,27 +177,40 @@ func TestWhoCatchesAFailureGoesOn(t *testing.T) {
 		steps += fmt.Sprintf("step %d loss 2.31\n", i)
 	}
 	for name, log := range map[string]string{
-		"a batch that is skipped":               "WARNING: OOM in forward, skipping batch 17 (" + oom + ")\n" + steps,
-		"a batch that was skipped":              "[warn] torch.OutOfMemoryError: " + oom + " Skipped batch 17.\n" + steps,
-		"a sample that is dropped":              "torch.OutOfMemoryError: " + oom + "\nDropping this sample and continuing.\n" + steps,
-		"fairseq's retry":                       "| WARNING: OOM in all workers, skipping update\n" + "RuntimeError: " + oom + "\n| WARNING: attempting to recover from OOM in forward/backward pass\n" + steps,
-		"accelerate's finder":                   "torch.OutOfMemoryError: " + oom + "\nDecreasing batch size to: 8.\n",
-		"the Trainer's finder":                  "torch.OutOfMemoryError: " + oom + "\nTrying again with batch size 4\n{'loss': 2.3, 'epoch': 0.01}\n{'loss': 2.2, 'epoch': 0.02}\n{'loss': 2.1, 'epoch': 0.03}\n{'loss': 2.1, 'epoch': 0.04}\n",
-		"Lightning's tuner":                     "Batch size 64 failed, trying batch size 32\n" + "torch.OutOfMemoryError: " + oom + "\nBatch size 32 failed, trying batch size 16\nFinished batch size finder, will continue with full run using batch size 16\n",
-		"lm-eval's finder":                      "torch.OutOfMemoryError: " + oom + "\nPassed argument batch_size = auto. Detecting largest batch size\nDetermined largest batch size: 8\n",
-		"a loader without pipeline parallelism": "Failed to load with pipeline parallelism: " + oom + " Retrying without it.\nModel loaded successfully on 8 GPUs\n" + steps,
-		"a cache that is emptied":               "torch.OutOfMemoryError: " + oom + "\nCaught OOM, clearing the cache and retrying\n" + steps,
-		"a fallback to the CPU":                 "torch.OutOfMemoryError: " + oom + "\nFalling back to CPU for the merge\n" + steps,
-		"an autotuner's candidate":              "Benchmarking config 3 failed: " + oom + "\nBest config: block=64, 1.2 ms\n" + steps,
-		"ComfyUI's tiled decoder":               "torch.OutOfMemoryError: " + oom + "\nWarning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.\nPrompt executed in 41.20 seconds\n",
-		"ComfyUI's tiled decoder alone":         "got prompt\nWarning: Ran out of memory when regular VAE encoding, retrying with tiled VAE encoding.\n",
-		"Detectron2's copy on the CPU":          "Attempting to copy inputs of <function pairwise_iou at 0x7f2148b0> to CPU due to CUDA OOM\n",
-		"Dask's nanny":                          "distributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:38041 (pid=4711) exceeded 95% memory budget. Restarting...\ndistributed.nanny - WARNING - Restarting worker\n",
-		"a server's answer":                     "ERROR: request failed: " + oom + "\n" + `INFO:     10.0.0.7:501 - "POST /v1/chat HTTP/1.1" 500 Internal Server Error` + "\n" + strings.Repeat(`INFO:     10.0.0.7:501 - "POST /v1/chat HTTP/1.1" 200 OK`+"\n", 4),
-		"ComfyUI's next prompt":                 "!!! Exception during processing !!!\nTraceback (most recent call last):\n  File \"/c/ComfyUI/execution.py\", line 151, in recursive_execute\n    x()\ntorch.OutOfMemoryError: " + oom + "\n\nPrompt executed in 845.17 seconds\ngot prompt\n",
-		"ComfyUI's failure, cut":                "!!! Exception during processing !!! " + oom + "\nTraceback (most recent call last):\n  File \"/c/ComfyUI/execution.py\", line 151, in recursive_execute\n",
-		"FSDP's warning without its beginning":  "q_proj.weight on rank 1. This may mean that this state_dict entry could point to invalid memory regions after returning from state_dict() call if this parameter is managed by FSDP. Error: " + oom + "\n",
-		"Optuna's next trial":                   "[W 2025-06-01 10:00:00,123] Trial 5 failed with parameters: {'bs': 64} because of the following error: OutOfMemoryError('" + oom + "').\n[I 2025-06-01 10:10:00,123] Trial 6 finished with value: 0.67 and parameters: {'bs': 16}. Best is trial 6 with value: 0.67.\n",
+		"a batch that is skipped":                                 "WARNING: OOM in forward, skipping batch 17 (" + oom + ")\n" + steps,
+		"a batch that was skipped":                                "[warn] torch.OutOfMemoryError: " + oom + " Skipped batch 17.\n" + steps,
+		"a sample that is dropped":                                "torch.OutOfMemoryError: " + oom + "\nDropping this sample and continuing.\n" + steps,
+		"fairseq's retry":                                         "| WARNING: OOM in all workers, skipping update\n" + "RuntimeError: " + oom + "\n| WARNING: attempting to recover from OOM in forward/backward pass\n" + steps,
+		"accelerate's finder":                                     "torch.OutOfMemoryError: " + oom + "\nDecreasing batch size to: 8.\n",
+		"the Trainer's finder":                                    "torch.OutOfMemoryError: " + oom + "\nTrying again with batch size 4\n{'loss': 2.3, 'epoch': 0.01}\n{'loss': 2.2, 'epoch': 0.02}\n{'loss': 2.1, 'epoch': 0.03}\n{'loss': 2.1, 'epoch': 0.04}\n",
+		"Lightning's tuner":                                       "Batch size 64 failed, trying batch size 32\n" + "torch.OutOfMemoryError: " + oom + "\nBatch size 32 failed, trying batch size 16\nFinished batch size finder, will continue with full run using batch size 16\n",
+		"lm-eval's finder":                                        "torch.OutOfMemoryError: " + oom + "\nPassed argument batch_size = auto. Detecting largest batch size\nDetermined largest batch size: 8\n",
+		"a loader without pipeline parallelism":                   "Failed to load with pipeline parallelism: " + oom + " Retrying without it.\nModel loaded successfully on 8 GPUs\n" + steps,
+		"a cache that is emptied":                                 "torch.OutOfMemoryError: " + oom + "\nCaught OOM, clearing the cache and retrying\n" + steps,
+		"a fallback to the CPU":                                   "torch.OutOfMemoryError: " + oom + "\nFalling back to CPU for the merge\n" + steps,
+		"an autotuner's candidate":                                "Benchmarking config 3 failed: " + oom + "\nBest config: block=64, 1.2 ms\n" + steps,
+		"ComfyUI's tiled decoder":                                 "torch.OutOfMemoryError: " + oom + "\nWarning: Ran out of memory when regular VAE decoding, retrying with tiled VAE decoding.\nPrompt executed in 41.20 seconds\n",
+		"ComfyUI's tiled decoder alone":                           "got prompt\nWarning: Ran out of memory when regular VAE encoding, retrying with tiled VAE encoding.\n",
+		"Detectron2's copy on the CPU":                            "Attempting to copy inputs of <function pairwise_iou at 0x7f2148b0> to CPU due to CUDA OOM\n",
+		"Ultralytics' assigner on the CPU":                        "WARNING ⚠️ CUDA OutOfMemoryError in TaskAlignedAssigner, using CPU\n",
+		"ai-toolkit's banner":                                     strings.Repeat("#", 48) + "\n# OOM during training step, skipping batch 1/3 #\n" + strings.Repeat("#", 48) + "\n" + steps,
+		"a batch that is skipped without a word of the exception": strings.Repeat("| WARNING: ran out of memory, skipping batch\n"+steps, 3),
+		"a model on the CPU":                                      "[ASR] CUDA OOM, falling back to CPU\n",
+		"the exception and what is done":                          "RuntimeError: " + oom + "\n| WARNING: attempting to recover from OOM in forward/backward pass\n| WARNING: OOM in all workers, skipping update\n" + steps,
+		"what is done and the exception":                          "Skipping batch due to OOM\n" + oom + "\n" + steps,
+		"a web UI's next image":                                   "*** Error completing request\n*** Arguments: ('task(8xk2)', 'a castle') {}\n    Traceback (most recent call last):\n      File \"/sd/modules/call_queue.py\", line 57, in f\n        res = list(func(*args, **kwargs))\n    torch.OutOfMemoryError: " + oom + "\n\n---\n",
+		"InvokeAI's next session": "[2024-05-01 10:00:00,123]::[InvokeAI]::ERROR --> Error while invoking session 7a-2b, invocation 8c-1d (denoise_latents): " + oom + "\n" +
+			"[2024-05-01 10:00:00,124]::[InvokeAI]::ERROR --> Traceback (most recent call last):\n  File \"/i/invokeai/app/services/session_processor.py\", line 57, in run_node\n    f(x)\ntorch.OutOfMemoryError: " + oom + "\n",
+		"Triton's answer": "I0501 10:00:00.123456 1 pb_stub.cc:721] Failed to process the request(s) for model 'm_0_0', message: OutOfMemoryError: " + oom + "\n\nAt:\n  /models/m/1/model.py(123): execute\n",
+		"Celery's next task": "[2024-05-01 10:00:00,123: ERROR/ForkPoolWorker-1] Task app.predict[2b2c-11] raised unexpected: OutOfMemoryError('" + oom + "')\n" +
+			"Traceback (most recent call last):\n  File \"/c/celery/app/trace.py\", line 451, in trace_task\n    R = retval = fun(*args, **kwargs)\ntorch.OutOfMemoryError: " + oom + "\n",
+		"nnU-Net's slower prediction":          "Prediction with perform_everything_on_device=True failed due to insufficient GPU memory. Falling back to perform_everything_on_device=False. Not a big deal, just slower...\nError:\nTraceback (most recent call last):\n  File \"/n/nnunetv2/inference/predict.py\", line 57, in f\n    f(x)\ntorch.OutOfMemoryError: " + oom + "\n",
+		"Dask's nanny":                         "distributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:38041 (pid=4711) exceeded 95% memory budget. Restarting...\ndistributed.nanny - WARNING - Restarting worker\n",
+		"a server's answer":                    "ERROR: request failed: " + oom + "\n" + `INFO:     10.0.0.7:501 - "POST /v1/chat HTTP/1.1" 500 Internal Server Error` + "\n" + strings.Repeat(`INFO:     10.0.0.7:501 - "POST /v1/chat HTTP/1.1" 200 OK`+"\n", 4),
+		"ComfyUI's next prompt":                "!!! Exception during processing !!!\nTraceback (most recent call last):\n  File \"/c/ComfyUI/execution.py\", line 151, in recursive_execute\n    x()\ntorch.OutOfMemoryError: " + oom + "\n\nPrompt executed in 845.17 seconds\ngot prompt\n",
+		"ComfyUI's failure, cut":               "!!! Exception during processing !!! " + oom + "\nTraceback (most recent call last):\n  File \"/c/ComfyUI/execution.py\", line 151, in recursive_execute\n",
+		"FSDP's warning without its beginning": "q_proj.weight on rank 1. This may mean that this state_dict entry could point to invalid memory regions after returning from state_dict() call if this parameter is managed by FSDP. Error: " + oom + "\n",
+		"Optuna's next trial":                  "[W 2025-06-01 10:00:00,123] Trial 5 failed with parameters: {'bs': 64} because of the following error: OutOfMemoryError('" + oom + "').\n[I 2025-06-01 10:10:00,123] Trial 6 finished with value: 0.67 and parameters: {'bs': 16}. Best is trial 6 with value: 0.67.\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -200,6 +218,24 @@ func TestWhoCatchesAFailureGoesOn(t *testing.T) {
 			require.Len(t, got, 1)
 			assert.True(t, got[0].Survived)
 		})
+	}
+}
+
+// TestADeathBehindACaughtFailureIsTheRoot keeps the figures of what killed a run that had skipped batches before.
+func TestADeathBehindACaughtFailureIsTheRoot(t *testing.T) {
+	t.Parallel()
+	const skipped = "| WARNING: ran out of memory, skipping batch\n"
+	for name, log := range map[string]string{
+		"at once":               skipped + backward,
+		"after steps":           strings.Repeat(skipped+"{'loss': 2.3, 'epoch': 0.01}\n", 3) + backward,
+		"beside another's skip": label("[rank1]: ", skipped) + label("[rank0]: ", backward),
+	} {
+		got := read(t, map[string]string{"a": log}).Incidents
+		require.NotEmpty(t, got, name)
+		last := got[len(got)-1]
+		assert.False(t, last.Survived, name)
+		assert.Equal(t, "backward", last.Phase, name)
+		assert.NotNil(t, last.Root.Requested, name)
 	}
 }
 

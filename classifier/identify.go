@@ -100,9 +100,12 @@ func (j *job) complete(id *identity, f *file, h *envelope.Header) {
 	for _, g := range append([]*file{f}, j.before[f]...) {
 		j.completeFrom(g, id, h)
 	}
-	if id.PID <= 0 && id.Rank < 0 && id.Device >= 0 && id.Host != "" {
-		// where every process of a node sees all of its devices, their numbers are the local ranks
-		if have, ok := f.Identities[seat(id.Host, id.Device)]; ok && !have.Mixed {
+	place := id.LocalRank
+	if place < 0 {
+		place = id.Device // where every process of a node sees all of its devices, their numbers are the local ranks
+	}
+	if id.PID <= 0 && id.Rank < 0 && place >= 0 && id.Host != "" {
+		if have, ok := f.Identities[seat(id.Host, place)]; ok && !have.Mixed {
 			id.fill(have)
 		}
 	}

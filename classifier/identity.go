@@ -180,6 +180,27 @@ func seat(host string, local int) identKey {
 	return identKey{"seat", host + "/" + strconv.Itoa(local)}
 }
 
+// learnSeats learns the ranks of the processes on a host from what its launcher prints: 'n1': [0, 1], 'n2': [2, 3].
+func (f *file) learnSeats(ranks, host string) {
+	for _, end := range []string{"'", "."} { // pdsh may leave the domain out
+		_, list, named := strings.Cut(ranks, "'"+host+end)
+		if host == "" || !named {
+			continue
+		}
+		_, list, _ = strings.Cut(list, "[")
+		list, _, _ = strings.Cut(list, "]")
+		for local, text := range strings.Split(list, ", ") {
+			rank, err := strconv.Atoi(text)
+			have := f.identityOf(seat(host, local))
+			if err != nil || have == nil {
+				return
+			}
+			have.fill(&identity{Rank: rank, LocalRank: local, Device: -1, PID: -1})
+		}
+		return
+	}
+}
+
 // rankOn returns the global rank of the process with that local rank on a host, or -1 if no launcher says how many processes a
 // node has, or if several nodes have the same name.
 func (f *file) rankOn(host string, local int) int {
@@ -237,6 +258,10 @@ func (f *file) learnDeath(o *parser.Event) {
 
 // learnIdentity learns from a message that identifies its process or another one.
 func (f *file) learnIdentity(o *parser.Marker) {
+	if ranks := o.Fields["ranks"]; ranks != "" {
+		f.learnSeats(ranks, o.Header.Host)
+		return
+	}
 	id := identityIn(o.Fields)
 	id.Host = cmp.Or(id.Host, o.Header.Host)
 	if id.PID < 0 {

@@ -57,6 +57,7 @@ func (c *Collector) ResultWith(o Overrides) Result {
 	j.dropOtherJobs()
 	j.assignAttempts()
 	j.takeClasses()
+	j.takeRecoveries()
 	j.index = newIndex(j)
 	r := Result{Run: j.run, Incidents: j.incidents()}
 	if len(r.Incidents) == 0 {
@@ -84,6 +85,27 @@ func (j *job) takeClasses() {
 		last[writerOf(e)] = e
 	}
 }
+
+// takeRecoveries treats what a program says of a failure that it caught as a failure of its own only if nothing else is reported
+// until the run has gone on: the failure itself may be printed, too, and what it dies of a moment later counts.
+func (j *job) takeRecoveries() {
+	type stretch struct {
+		file           *file
+		attempt, steps int
+	}
+	told := map[stretch]bool{}
+	for _, e := range j.events {
+		told[stretch{e.file, e.Attempt, e.Steps}] = told[stretch{e.file, e.Attempt, e.Steps}] || e.Role == parser.Evidence && e.Pattern != wentOn
+	}
+	for _, e := range j.events {
+		if e.Pattern == wentOn && told[stretch{e.file, e.Attempt, e.Steps}] {
+			e.Kind, e.Role = parser.Recovered, parser.Context
+		}
+	}
+}
+
+// wentOn is what a program says that goes on in another way.
+const wentOn = "trainer.went_on"
 
 // classAlone is an exception's class without the message. A driver repeats it within chainLines.
 const (

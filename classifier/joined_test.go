@@ -150,6 +150,25 @@ func TestAServerThatIsReadyNoLongerStarts(t *testing.T) {
 	}
 }
 
+func TestAFailureBetweenARequestsLinesIsItsOwn(t *testing.T) {
+	t.Parallel()
+	const (
+		loading = "load_tensors: loading model tensors, this can take a while... (mmap = true)\n"
+		serving = "main: server is listening on http://0.0.0.0:8080 - starting the main loop\nsrv  update_slots: all slots are idle\n"
+		request = "slot launch_slot_: id  0 | task 0 | processing task\nslot update_slots: id  0 | task 0 | new prompt, n_ctx_slot = 131072, n_keep = 0, n_prompt_tokens = 90112\n"
+		idle    = "srv  update_slots: all slots are idle\n"
+	)
+	for log, want := range map[string]string{
+		loading: "init", loading + serving: "unknown", loading + serving + request: "rollout", loading + serving + request + idle: "unknown",
+		"INFO [   launch_slot_with_task] slot is processing task | tid=\"140\" timestamp=1759185009 id_slot=0 id_task=0\n":                              "rollout",
+		"0.12.000 I slot print_timing: id  0 | task 5 | prompt processing, n_tokens =   6144, progress = 0.39, t =  90.8 s / 67.66 tokens per second\n": "rollout",
+	} {
+		got := read(t, map[string]string{"a": log + "CUDA error: out of memory\n  current device: 1, in function alloc at /app/ggml/src/ggml-cuda/ggml-cuda.cu:461\n"}).Incidents
+		require.Len(t, got, 1)
+		assert.Equal(t, want, got[0].Phase, log)
+	}
+}
+
 // TestATracebackWithoutItsHeadIsLessSure reads tracebacks of which only the inner frames are left.
 func TestATracebackWithoutItsHeadIsLessSure(t *testing.T) {
 	t.Parallel()

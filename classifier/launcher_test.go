@@ -55,6 +55,31 @@ func TestRanksBehindADriver(t *testing.T) {
 	assert.Nil(t, got[0].Root.PID, "the label was given twice")
 }
 
+// TestDeepSpeedsLauncherTellsTheRanksOfANode: nodes may have different numbers of processes, and pdsh leaves domains out.
+func TestDeepSpeedsLauncherTellsTheRanksOfANode(t *testing.T) {
+	t.Parallel()
+	const (
+		oom     = "RuntimeError: CUDA out of memory. Tried to allocate 1.00 GiB (GPU 3; 39.59 GiB total capacity; 33.74 GiB already allocated; 827.19 MiB free; 36.90 GiB reserved in total by PyTorch)\n"
+		mapping = "[2022-05-11 08:12:09,334] [INFO] [launch.py:101:main] global_rank_mapping=defaultdict(<class 'list'>, {'node1': [0, 1], 'node2': [2, 3, 4, 5], 'node3.site': [6, 7, 8, 9], 'node33': [10, 11]})\n"
+		other   = "[2022-05-11 08:12:09,334] [INFO] [launch.py:101:main] global_rank_mapping=defaultdict(<class 'list'>, {'node2': [0, 1, 2, 3]})\n"
+	)
+	for name, c := range map[string]struct {
+		log  string
+		rank *int
+	}{
+		"by the number of the device":         {label("node2: ", mapping+oom), new(5)},
+		"of a host with a domain":             {label("node3: ", mapping+oom), new(9)},
+		"a device that has no process":        {label("node33: ", mapping+oom), nil},
+		"of a host that is not in it":         {label("node2: ", mapping) + label("node4: ", oom), nil},
+		"of another launch with other ranks":  {label("node2: ", mapping+other+oom), nil},
+		"without the host of the failed line": {label("node2: ", mapping) + oom, nil},
+	} {
+		got := read(t, map[string]string{"a": c.log}).Incidents
+		require.Len(t, got, 1, name)
+		assert.Equal(t, c.rank, got[0].Root.Rank, name)
+	}
+}
+
 // TestAnActorThatLaunchesIsNoRank finds the process that torchrun names where an actor of Ray runs torchrun, which shows rank 0 alone.
 func TestAnActorThatLaunchesIsNoRank(t *testing.T) {
 	t.Parallel()

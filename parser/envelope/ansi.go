@@ -7,8 +7,8 @@ import (
 
 // clean drops what stands in front of a line by accident and every terminal sequence in it: CSI, OSC, character set
 // selections, their spelled-out forms ("\u001b[36m" from JSON, "#033[36m" from rsyslog, "^[[36m" from cat -v) and orphans whose ESC was lost in
-// pasting ("[36m(raylet)[0m"), and what a spinner or a bar took back with backspaces. It returns b itself, cut, when there is
-// nothing to take out.
+// pasting ("[36m(raylet)[0m"), what a spinner or a bar took back with backspaces, and DEL, for which a terminal shows nothing. It returns b
+// itself, cut, when there is nothing to take out.
 func clean(b []byte) []byte {
 	b = dropLead(b)
 	b = rubOut(bytes.TrimSuffix(b, []byte{'\r'}))
@@ -26,20 +26,26 @@ func clean(b []byte) []byte {
 	return append(out, b...)
 }
 
-// rubOut drops backspaces, each with the character before it.
+// rubOut drops backspaces, each with the character before it, and DELs.
 func rubOut(b []byte) []byte {
+	const del = 0x7f
 	i := bytes.IndexByte(b, '\b')
+	if j := bytes.IndexByte(b, del); i < 0 || j >= 0 && j < i {
+		i = j
+	}
 	if i < 0 {
 		return b
 	}
 	out := bytes.Clone(b[:i])
-	for ; i < len(b); i++ {
-		if b[i] != '\b' {
-			out = append(out, b[i])
-			continue
+	for _, c := range b[i:] {
+		switch c {
+		case '\b':
+			_, size := utf8.DecodeLastRune(out)
+			out = out[:len(out)-size]
+		case del:
+		default:
+			out = append(out, c)
 		}
-		_, size := utf8.DecodeLastRune(out)
-		out = out[:len(out)-size]
 	}
 	return out
 }

@@ -30,10 +30,11 @@ func TestNextEscapeIsTheFirstPlaceThatBeginsASequence(t *testing.T) {
 	}
 }
 
-func TestBackspacesTakeBackWhatIsBeforeThem(t *testing.T) {
+func TestWhatATerminalDoesNotShowIsNotRead(t *testing.T) {
 	t.Parallel()
 	for line, want := range map[string]string{
 		"[rank3]: text": "[rank3]: text", "-\b\\\b|\b[rank3]: text": "[rank3]: text", "\b\btext": "text", "█▏\b\btext\b": "tex", "\x1b[31m1\b2\x1b[0m": "2",
+		"\x7fa.\x7f b\x7f": "a. b", "\x7fab\bc\x7f": "ac", "\x1b]52;c;cm0=\a\x1b]8;;http://a.b/\x1b\\text.\x1b]8;;\x1b\\\x7f more": "text. more",
 	} {
 		require.Equal(t, want, string(clean([]byte(line))), "%q", line)
 	}

@@ -79,6 +79,16 @@ func deepspeedLaunch() []pattern.Pattern {
 			Source: "DeepSpeed, launcher/launch.py",
 			Match:  []pattern.Sample{{Line: "nnodes=1, num_local_procs=8, node_rank=0", Want: parser.Fields{"nodes": "1", "gpus_per_node": "8", "node_rank": "0"}}},
 		},
+		{
+			Name:     "launch.deepspeed_ranks",
+			Literals: []string{"global_rank_mapping="},
+			Expr:     `^global_rank_mapping=defaultdict\(<class 'list'>, \{(?<ranks>'.{1,16000}?\])\}\)`,
+			Marker:   "identity", Source: "DeepSpeed 0.2-0.18, launcher/launch.py: the ranks on each node, in order of their local ranks",
+			Match: []pattern.Sample{{
+				Line: "global_rank_mapping=defaultdict(<class 'list'>, {'worker-0': [0, 1], 'worker-1': [2, 3]})", Want: parser.Fields{"ranks": "'worker-0': [0, 1], 'worker-1': [2, 3]"},
+			}},
+			NoMatch: []string{"global_rank_mapping=defaultdict(<class 'list'>, {})"},
+		},
 		markers{kind: "launch", source: "DeepSpeed 0.3-0.18, launcher/launch.py, runner.py"}.line("launch.deepspeed_spawned",
 			parser.Fields{"launcher": "deepspeed", "backend": "deepspeed", "framework": "deepspeed"}, `^process \d{1,9} spawned with command: \[|-m deepspeed\.launcher\.\w`,
 			[]string{" spawned with command: [", "-m deepspeed.launcher."}, "process 20110 spawned with command: ['/opt/py/bin/python', '-u', 'train.py', '--local_rank=0']",

@@ -7,6 +7,7 @@ import (
 
 // ggmlPatterns are those of llama.cpp and ggml.
 func ggmlPatterns() []pattern.Pattern {
+	const idle = `update_slots: all slots are idle|(?:^|\] )all slots are idle(?: \||$)`
 	return []pattern.Pattern{
 		markers{kind: "phase", source: "llama.cpp, src/llama-model.cpp, llama-context.cpp (llama.cpp before 2025)"}.line("ggml.loading", opens("init", "model loading"),
 			`^\s{0,4}(?:load_tensors: |llm_load_tensors: |llama_model_loader: |llama_new_context_with_model: |llama_context: |llama_kv_cache\w{0,20}: )`,
@@ -93,8 +94,21 @@ func ggmlPatterns() []pattern.Pattern {
 			NoMatch: []string{"build: 6700 files in 12 s"},
 		},
 		markers{kind: "phase", source: "llama.cpp, tools/server/server.cpp"}.line("ggml.serving", closes("init", "model loading"),
-			`main: server is listening on |update_slots: all slots are idle`, []string{"server is listening on ", "all slots are idle"},
+			`main: server is listening on |`+idle, []string{"server is listening on ", "all slots are idle"},
 			"main: server is listening on http://127.0.0.1:8080 - starting the main loop", "srv  update_slots: all slots are idle"),
+		markers{kind: "phase", source: "llama.cpp, tools/server/server-context.cpp, server.cpp; ik_llama.cpp"}.line("ggml.request", opens("rollout", "request"),
+			`\bslot +launch_slot_: id +\d{1,5} \| task \d{1,12} \| processing task\b|\bslot +(?:update_slots|print_timing): .{1,60}\| prompt processing(?: progress)?, n_\w{1,10} = +\d|(?:^|\] )slot is processing task(?: \||$)`,
+			[]string{" processing task", "| prompt processing"}, "slot launch_slot_: id  0 | task 0 | processing task", "0.11.000 I slot launch_slot_: id  3 | task 5 | processing task, is_child = 0",
+			"slot update_slots: id  0 | task 0 | prompt processing progress, n_past = 2048, n_tokens = 2048, progress = 0.022727",
+			"slot print_timing: id  0 | task 5 | prompt processing, n_tokens =   6144, progress = 0.39", `INFO [   launch_slot_with_task] slot is processing task | tid="140" timestamp=1759185009 id_slot=0 id_task=0`),
+		{
+			Name:     "ggml.idle",
+			Literals: []string{"all slots are idle"},
+			Expr:     idle,
+			Also:     []string{"ggml.serving"},
+			Marker:   "phase", Set: closes("rollout", "request"), Source: "llama.cpp, tools/server/server-context.cpp, server.cpp; ik_llama.cpp",
+			Match: lines("srv  update_slots: all slots are idle", `INFO [            update_slots] all slots are idle | tid="140" timestamp=1759184998`),
+		},
 		markers{kind: "phase", source: "Ollama 0.1-0.6, llm/server.go WaitUntilRunning"}.line("ollama.loading", opens("init", "model loading"),
 			`status="llm server (?:loading model|not responding)"`, []string{`status="llm server `},
 			`time=2025-03-04T09:10:11.120Z level=INFO source=server.go:591 msg="waiting for server to become available" status="llm server loading model"`,

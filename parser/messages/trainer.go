@@ -66,6 +66,16 @@ func trainerRecoveries() []pattern.Pattern {
 				`            logger.info("Attempting to copy inputs of {} to CPU due to CUDA OOM".format(str(func)))`,
 			},
 		},
+		wentOn(),
+		{
+			Name:     "trainer.gave_up",
+			Literals: []string{"OOM during training step "},
+			Expr:     `^(?:\w{1,40}(?: \w{1,16}){0,3}: )?OOM during training step \d{1,3} times in a row, aborting training`,
+			Kind:     parser.GPUOOM, Role: parser.Evidence, Phase: "training", Set: map[string]string{"retries": "0"},
+			Source:  "ai-toolkit, jobs/process/BaseSDTrainProcess.py",
+			Match:   lines("RuntimeError: OOM during training step 3 times in a row, aborting training", "Error running job: OOM during training step 3 times in a row, aborting training"),
+			NoMatch: []string{`    raise RuntimeError("OOM during training step 3 times in a row, aborting training")`, "# OOM during training step, skipping batch 3/3 #"},
+		},
 		{
 			// A study goes on after a trial that failed.
 			Name:     "trainer.optuna_trial",
@@ -78,13 +88,21 @@ func trainerRecoveries() []pattern.Pattern {
 		},
 		{
 			// It catches what it prints behind that: the request is lost, the server goes on.
-			Name:     "comfyui.caught",
-			Literals: []string{"!!! Exception during processing !!!"},
-			Expr:     `^!!! Exception during processing !!!\s*$`,
-			Kind:     parser.Recovered, Role: parser.Context, Set: parser.Fields{"announces": "true"},
-			Source:  "ComfyUI 0.0-0.10, execution.py",
-			Match:   lines("!!! Exception during processing !!!"),
-			NoMatch: []string{"!!! Exception during processing !!! Allocation on device"},
+			Name:     "trainer.caught",
+			Literals: []string{"!!! Exception during processing !!!", "Error completing request", "*** Error ", "*** API error: ", "failed due to insufficient GPU memory. Falling back to "},
+			Expr: `^(?:!!! Exception during processing !!!|(?:\*\*\* )?Error completing request)\s*$|^\*\*\* (?:Error (?:running|executing|calling) \w|API error: )` +
+				`|^Prediction with perform_everything_on_\w{1,20}=True failed due to insufficient GPU memory\. Falling back to `,
+			Kind: parser.Recovered, Role: parser.Context, Set: parser.Fields{"announces": "true"},
+			Source: "ComfyUI 0.0-0.10, execution.py; Stable Diffusion WebUI 1.0-1.10 and Forge, modules/call_queue.py, errors.py; nnU-Net 1-2, inference/predict_from_raw_data.py",
+			Match: lines(
+				"!!! Exception during processing !!!",
+				"*** Error completing request",
+				"Error completing request",
+				"*** Error running postprocess: /sd/extensions/x/scripts/y.py",
+				"*** API error: POST: http://127.0.0.1:7860/sdapi/v1/txt2img {'error': 'OutOfMemoryError', 'detail': '', 'body': ''}",
+				"Prediction with perform_everything_on_device=True failed due to insufficient GPU memory. Falling back to perform_everything_on_device=False. Not a big deal, just slower...",
+			),
+			NoMatch: []string{"!!! Exception during processing !!! Allocation on device", "*** Error in `python': free(): invalid pointer: 0x7f2e", "HTTP 500: Error completing request"},
 		},
 		{
 			Name: "trainer.oom_retried",
@@ -104,20 +122,12 @@ func trainerRecoveries() []pattern.Pattern {
 				`|[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:(?:micro[- ]?)?batch[ _-]?size|(?:n_ctx|max_model_len|max_seq_len(?:gth)?) ?[=:] ?\d)` +
 				`|\b[Dd]etermined largest batch size: \d|^\s?Skipping batch\s*$` +
 				`|\b(?:[Hh]alving|[Rr]educing|[Dd]ecreasing|[Ll]owering) (?:the )?(?:micro[- ]?)?batch[ _-]size to:? \d)`,
-			Kind: parser.Recovered, Role: parser.Context,
+			Kind: parser.Recovered, Role: parser.Context, Also: []string{"trainer.went_on"},
 			Source: "fairseq, trainer.py; accelerate, utils/memory.py find_executable_batch_size; OpenNMT-py, trainer.py; ComfyUI, execution.py (the request is lost, the server goes on); lm-eval, models/huggingface.py; common wording of user code",
 			Match: lines(
 				"Got an OOM, unloading all loaded models.",
-				"OOM in all workers, skipping update",
-				"| WARNING: ran out of memory, retrying batch",
-				"Retrying after OOM (attempt 2/3)",
 				"Decreasing batch size to: 8.",
-				"2025-06-01 10:00:00 | WARNING | OOM on batch 17, skipping",
 				"step 12: backward failed, skipping batch (max_len=39.8s): CUDA out of memory.",
-				"OOM at step 12! Skipping batch.",
-				"WARNING CUDA OOM Error during batch execution, skipping batch.",
-				"Step 100, cuda OOM - batch removed",
-				"CUDA out of memory at step 12, skipping this sample",
 				"OutOfMemoryError caught, halving batch size to 4 and retrying",
 				"Retrying with batch size 4",
 				"wrapper: retrying with n_ctx = 32768",

@@ -196,6 +196,20 @@ func TestSecretsAreNotWritten(t *testing.T) {
 	assert.Contains(t, text, "token ***")
 }
 
+func TestNoCodeOfATerminalIsWritten(t *testing.T) {
+	t.Parallel()
+	const codes = "\x1b\x7f\u0085\u009b\u202e\u2066\u200f\U000e0049"
+	o := parser.Event{Pattern: "torch.oom", Kind: parser.GPUOOM, Role: parser.Evidence, Text: "a" + codes + "b ß 漢", Fields: parser.Fields{"a" + codes: codes}}
+	text := decompress(t, pack(t, codes+".log", o))
+	assert.False(t, strings.ContainsAny(text, codes), "%q", text)
+	k, err := unpack(t, text)
+	require.NoError(t, err)
+	assert.Equal(t, []string{codes + ".log"}, k.names)
+	back := k.seen[0][0].(parser.Event)
+	assert.Equal(t, o.Text, back.Text)
+	assert.Equal(t, o.Fields, back.Fields)
+}
+
 func TestLongTextsAndChainsAreCut(t *testing.T) {
 	t.Parallel()
 	h := envelope.NewHeader()

@@ -1,10 +1,14 @@
 package obs
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf16"
 	"unicode/utf8"
 
 	"oomscan/parser/envelope"
@@ -99,3 +103,27 @@ func unescapeBytes(s string) (string, error) {
 }
 
 func nibble(c byte) int { return strings.IndexByte("0123456789abcdef", c) }
+
+// EscapeCodes escapes what controls a terminal or hides text, and which a JSON encoder lets through: DEL, C1, what changes the direction
+// of writing, and tags, which nobody sees but programs read. In JSON such codes are in strings only. It returns text itself if there
+// are none.
+func EscapeCodes(text []byte) []byte {
+	if isASCII := !slices.ContainsFunc(text, func(c byte) bool { return c >= 0x7f }); isASCII || !bytes.ContainsFunc(text, isCode) {
+		return text
+	}
+	out := make([]byte, 0, len(text)+64)
+	for _, r := range string(text) {
+		if !isCode(r) {
+			out = utf8.AppendRune(out, r)
+			continue
+		}
+		for _, unit := range utf16.AppendRune(nil, r) {
+			out = fmt.Appendf(out, `\u%04x`, unit)
+		}
+	}
+	return out
+}
+
+func isCode(r rune) bool {
+	return r >= 0x7f && (r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) || r >= 0xe0000 && r <= 0xe007f)
+}

@@ -56,7 +56,7 @@ func encode(l *line) []byte {
 	if err := e.Encode(l); err != nil {
 		panic(err) // only texts, numbers and lists of them
 	}
-	return b.Bytes()
+	return EscapeCodes(b.Bytes())
 }
 
 // A Log encodes the observations of one log. It is not safe for concurrent use, but several Logs may be written at

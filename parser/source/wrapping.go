@@ -43,11 +43,12 @@ func detectWrapping(head []byte) wrapping {
 	if screen > 0 {
 		return wrapping{width: screen, trimmed: true}
 	}
+	text := withoutMailHeader(wholeRows(head))
 	for _, w := range quoteMarks {
 		if w.left != "" && !bytes.Contains(head, []byte(w.left)) {
 			continue
 		}
-		rows, box := w.rows(wholeRows(head))
+		rows, box := w.rows(text)
 		switch {
 		case rows == nil:
 			continue
@@ -83,12 +84,6 @@ func detectWrapping(head []byte) wrapping {
 // wholeRows is a text without the row that it ends within.
 func wholeRows(text []byte) []byte { return text[:bytes.LastIndexByte(text, '\n')+1] }
 
-// firstRows are those of the first [sniffLen] bytes: a flowed mail begins with words of its own, and its rows are short.
-func (w wrapping) firstRows(head []byte) [][]byte {
-	rows, _ := w.rows(wholeRows(head[:min(len(head), sniffLen)]))
-	return rows
-}
-
 // screenWidth is the width of the rows of a screen that were saved with the blanks behind their text (screen's hardcopy, xterm), 0 if they
 // are something else: rows differ in length, or hardly any ends with blanks.
 func screenWidth(head []byte) (width int) {
@@ -110,61 +105,12 @@ func screenWidth(head []byte) (width int) {
 	return width
 }
 
-// leastFlowed and maxFlowed are how long a row of a flowed text and the word behind it are at least, and the row at most.
-const (
-	leastFlowed = 72
-	maxFlowed   = 80
-)
-
-// areFlowed reports whether rows of several lengths end with one blank where the next word would not have fit, and hardly any elsewhere. A few
-// are enough where one is surely broken, and not at the width of a terminal. Of other lines, many end with a blank, too, or begin alike.
-func areFlowed(rows [][]byte) bool {
-	others, tight, sure, lengths, widest := 0, 0, false, map[int]int{}, 0
-	for _, row := range rows {
-		if widest = max(widest, utf8.RuneCount(row)); widest > maxWidth && bytes.IndexByte(bytes.TrimSpace(row), ' ') > 0 {
-			return false
-		}
-	}
-	for i, row := range rows[:max(0, len(rows)-1)] {
-		n, next := len(row), rows[i+1]
-		switch {
-		case n < minWidth/2 || lineStart().Match(next):
-		case row[n-1] != ' ' && utf8.RuneCount(row) == widest:
-			tight++ // broken at a width
-		case row[n-1] != ' ':
-			if flows(slices.Concat(row, []byte{' '}), next) && !bytes.HasPrefix(next, row[:4]) {
-				tight++ // broken without a blank, if it is broken
-			}
-		case row[n-2] == ' ':
-		case flows(row, next):
-			width := utf8.RuneCount(row)
-			lengths[width]++
-			sure = sure || width < widest && isSurelyBroken(row[:n-1], next)
-		default:
-			others++
-		}
-	}
-	full := 0
-	for _, n := range lengths {
-		full += n
-	}
-	many := full >= minFlowed && len(lengths) > minBroken && full > tight
-	return (many || sure && len(lengths) >= minBroken) && others*9 <= full
-}
-
-// flows reports whether a row of a flowed text goes on with the next one, which begins with blanks where there are several.
-func flows(row, next []byte) bool {
-	n := utf8.RuneCount(row)
-	word, _, _ := bytes.Cut(next, []byte{' '})
-	fits := n <= maxFlowed || bytes.IndexByte(bytes.TrimSpace(row), ' ') < 0 // a word that is too long has a row of its own
-	return bytes.HasSuffix(row, []byte{' '}) && fits && len(next) > 0 && n+utf8.RuneCount(word) > leastFlowed
-}
-
 // rows returns what is inside the quote marks of each row of a text, and the width of its box. There are none where the text only
 // quotes some rows.
 func (w wrapping) rows(text []byte) (rows [][]byte, box int) {
 	all := 0
 	for row := range bytes.SplitSeq(text, []byte{'\n'}) {
+		row = bytes.TrimSuffix(row, []byte{'\r'})
 		inside, ok := w.inside(row)
 		if ok {
 			rows = append(rows, inside)

@@ -4,14 +4,10 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
-	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf16"
-	"unicode/utf8"
 
+	"oomscan/parser/obs"
 	"oomscan/parser/secret"
 )
 
@@ -208,20 +204,7 @@ func (e *encoder) encode(v any, prefix, indent string) ([]byte, error) {
 		e.indented = appendIndented(e.indented[:0], text, "\n"+prefix, indent)
 		text = e.indented
 	}
-	if isASCII := !slices.ContainsFunc(text, func(c byte) bool { return c >= 0x7f }); isASCII || !bytes.ContainsFunc(text, isCode) {
-		return text, err
-	}
-	out := make([]byte, 0, len(text)+64)
-	for _, r := range string(text) {
-		if !isCode(r) {
-			out = utf8.AppendRune(out, r)
-			continue
-		}
-		for _, unit := range utf16.AppendRune(nil, r) {
-			out = fmt.Appendf(out, `\u%04x`, unit)
-		}
-	}
-	return out, err
+	return obs.EscapeCodes(text), err
 }
 
 // appendIndented appends what [json.Indent] makes of a text without blanks that is valid JSON. It is several times as fast, because it
@@ -270,10 +253,4 @@ func writeJSON(w io.Writer, v any, indent string) error {
 		_, err = w.Write(append(text, '\n'))
 	}
 	return err
-}
-
-// isCode reports whether r controls a terminal or hides text: DEL, C1, what changes the direction of writing, and tags, which nobody sees but
-// programs read. In JSON such codes stand in strings only, as the encoder escapes all others.
-func isCode(r rune) bool {
-	return r >= 0x7f && (r < 0xa0 || unicode.Is(unicode.Bidi_Control, r) || r >= 0xe0000 && r <= 0xe007f)
 }
