@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"oomscan/classifier"
-	"oomscan/parser"
 	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
@@ -389,6 +388,8 @@ func engineUntouched(q *question) string {
 		return "the engine fills its share of each GPU: its cache takes what smaller weights leave"
 	case (topic == "engine-tp" || topic == "engine-quantization") && smallWeights(ctx, topic) != "":
 		return smallWeights(ctx, topic)
+	case topic == "engine-quantization" && ctx.is("exceeds_in_4_bits"):
+		return ctx.holds("exceeds_in_4_bits").why
 	case topic == "engine-prefill-chunk" && chunkTooSmall(ctx, changes):
 		return "a smaller step frees less than the cache lacks"
 	case engineComes(ctx):
@@ -397,24 +398,6 @@ func engineUntouched(q *question) string {
 		return "the engine compares its share with the free memory before it loads anything"
 	}
 	return ""
-}
-
-// smallWeights returns why smaller weights, or half of them and of the cache on twice the GPUs, make no room for one sequence, or "".
-func smallWeights(ctx *Context, topic string) string {
-	q := &paramQuery{Context: ctx, p: &Parameter{}}
-	short, lacks := ctx.shortfall()
-	weights, how, ok := q.weights()
-	if !lacks || !ok || ctx.incident.Kind != parser.KVCache || ctx.root.Requested == nil {
-		return ""
-	}
-	frees := int64(weights * 3 / 4) // in 4 bits
-	if topic == "engine-tp" {       // half of the request must fit into the cache that is there and half of the weights
-		frees = int64(weights) + *ctx.root.Requested - short
-	}
-	if short <= frees {
-		return ""
-	}
-	return fmt.Sprintf("the cache of one sequence lacks %s, more than this frees of %s", classifier.GiB(short), how)
 }
 
 // engineApart returns why neither an engine's share nor its CUDA graphs are what a trainer lacks, or "": the engine runs in its own

@@ -96,6 +96,11 @@ func engineLeaks(ctx *Context, _ string) verdict {
 	if in, ok := versionIn(ctx.run.EngineVersion, ">=0.8.0 <0.8.3"); ctx.run.Engine == "vllm" && ok && in {
 		return verdict{yes, "vLLM " + ctx.run.EngineVersion + " keeps some host memory of every rollout"}
 	}
+	// LLMEngine.seq_id_to_seq_group keeps each request of several answers (vLLM #14326).
+	if in, ok := versionIn(ctx.run.EngineVersion, ">=0.6.4 <0.8.0"); ctx.run.Engine == "vllm" && ok && in {
+		n, set := ctx.settings.integer("actor_rollout_ref.rollout.n", "worker.rollout.n", "num_generations")
+		return stated(set && n > 1, "vLLM "+ctx.run.EngineVersion+" keeps each request of several answers in host memory", "one answer to a prompt is sampled")
+	}
 	return verdict{no, "the engine is not known to leak"}
 }
 

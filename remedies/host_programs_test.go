@@ -60,7 +60,7 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 		"a program that loads no data": {"$ python merge_adapters.py --base /m --out /merged\n", "none", "Namespace(num_workers=16)\n"},
 		"a full node of early Ray":     {"ray.memory_monitor.RayOutOfMemoryError: More than 95% of the memory on node n1 is used (59.83 / 62.82 GB). The top 10 memory consumers are:\n", "memory=96 GiB", ""},
 		"a server's core that grows": {
-			"(APIServer pid=1) INFO 11-12 19:40:08 [api_server.py:1977] vLLM API server version 0.11.1\n(APIServer pid=1) INFO:     Application startup complete.\n" + strings.ReplaceAll(killed, "(python)", "(VLLM::EngineCor)"), "vllm=pip install -U vllm",
+			"(APIServer pid=1) INFO 11-12 19:40:08 [api_server.py:1977] vLLM API server version 0.11.1\n(APIServer pid=1) INFO:     Application startup complete.\n" + strings.ReplaceAll(killed, "(python)", "(VLLM::EngineCor)"), "vllm version=pip install -U vllm",
 			"(APIServer pid=1) INFO 11-12 19:40:08 [api_server.py:1977] vLLM API server version 0.10.2\n(APIServer pid=1) INFO:     Application startup complete.\n" + strings.ReplaceAll(killed, "(python)", "(VLLM::EngineCor)"),
 		},
 		"every rank's whole model": {

@@ -125,6 +125,27 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 			"ranks fill a limit once the dataset is mapped", "#BSUB -M 16GB\n#BSUB -R \"rusage[mem=16GB]\"\nMap: 100%|##########| 49401/49401 [00:19<00:00, 2519.70 examples/s]\n[rank 0] model on cuda:0, rss 3.92 GiB\n" +
 				"TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\nExited with exit code 137.\n\nResource usage summary:\n\n    Max Memory :                                 16384 MB\n", "limit_too_small", "-M=24GB",
 		},
+		{
+			"a web UI told to keep float32", "Launching Web UI with arguments: --no-half --xformers\n" + stackOf(full("180.00 MiB", "6.00", "0 bytes", "5.26"), "C:\\stable-diffusion-webui\\modules\\sd_samplers.py|sample|samples = self.launch_sampling(steps, lambda: self.func("),
+			"wrong_dtype", "--no-half=False",
+		},
+		{
+			"scores that an old web UI builds in full", "Launching Web UI with arguments: \n" + stackOf(full("8.00 GiB", "8.00", "4.39 GiB", "2.62"), "/sd/modules/sd_samplers.py|forward|x_out = self.inner_model(x_in, sigma_in, cond=cond_in)", "/sd/repositories/stable-diffusion/ldm/modules/attention.py|forward|sim = einsum('b i d, b j d -> b i j', q, k) * self.scale", "torch/functional.py|einsum|return _VF.einsum(equation, operands)"),
+			"attention_scores", "--xformers=True",
+		},
+		{
+			"TGI with one shard of a model that needs eight", "text_generation_launcher: Args {\n    model_id: \"mistralai/Mixtral-8x7B-Instruct-v0.1\",\n    num_shard: None,\n    quantize: None,\n}\nshard-manager: text_generation_launcher: Starting shard rank=0\n" +
+				stackOf(full("1.75 GiB", "14.57", "182.75 MiB", "14.06"), "/opt/conda/bin/text-generation-server|<module>|sys.exit(app())", "text_generation_server/models/__init__.py|get_model|return FlashCausalLM(", "text_generation_server/layers/moe/unquantized.py|load_weights|gate_up_proj = _load_expert_multi_weights_col("), "states_too_big", "--num-shard=8",
+		},
+		{
+			"a share below an engine's weights on a card of unknown size", "args: RLHFArguments(\nvllm_mode='colocate',\nvllm_gpu_memory_utilization=0.1,\n)\n[INFO:swift] Global seed set to 42\nINFO 06-13 10:31:17 [gpu_model_runner.py:1347] Model loading took 14.2487 GiB and 4.630215 seconds\n" +
+				stackOf("ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.", "swift/trainers/rlhf_trainer/grpo_trainer.py|prepare_vllm|engine = GRPOVllmEngine(", "vllm/v1/core/kv_cache_utils.py|check_enough_kv_cache_memory|raise ValueError("), "engine_share_too_small", "--vllm_gpu_memory_utilization=0.28",
+		},
+		{
+			"a vLLM that keeps each request of several answers", "+ python3 -m verl.trainer.main_ppo actor_rollout_ref.rollout.name=vllm actor_rollout_ref.rollout.n=8\nInitializing a V0 LLM engine (v0.7.3) with config: model='Qwen/Qwen2-7B-Instruct', dtype=torch.bfloat16\n" +
+				countedUp("(TaskRunner pid=17340) step:%d - actor/entropy_loss:0.409 - perf/cpu_memory_used_gb:%d.214\n", 168, 171, 174, 176, 179, 182, 184, 187, 190, 192) +
+				"Out of memory: Killed process 48213 (ray::WorkerDict) total-vm:48211904kB, anon-rss:21073710kB, file-rss:214016kB, shmem-rss:8kB, UID:1000 pgtables:63012kB oom_score_adj:0\n", "leak_over_steps", "vllm version=pip install -U \"vllm>=0.8.3\"",
+		},
 		// which part of an engine did not fit
 		{"TensorRT-LLM: the model", trt + "Model\nTotal GPU memory (GiB): 79.18\nFree GPU memory before component creation attempt (GiB): 78.40\n", "states_too_big", "--tp_size=2"},
 		{"llama.cpp: a large physical batch returns to the default", "$ llama-server -m m.gguf -c 50000 -ngl 99 -ub 4096 -b 4096 -fa on\nggml_backend_cuda_buffer_type_alloc_buffer: allocating 51748.72 MiB on device 1: cudaMalloc failed: out of memory\n" +

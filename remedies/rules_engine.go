@@ -289,8 +289,19 @@ func shareUp(q *paramQuery) proposedValue {
 		return proposedValue{to: fraction(to), how: fmt.Sprintf("the middle between %s and the usual %s: the log does not show what is missing", fraction(f), fraction(usualShare))}
 	}
 	to := math.Min(f+firstGuess, usual)
+	if weights, how, ok := q.weights(); ok && weights*usualWeights > to*commonCard && weights*usualWeights <= usual*commonCard {
+		to = math.Ceil(weights*usualWeights/commonCard*100) / 100
+		return proposedValue{to: fraction(to), how: fmt.Sprintf("%s, and half of that beside them, on a GPU of 80 GiB: the log does not show the card", how)}
+	}
 	return proposedValue{to: fraction(to), how: fmt.Sprintf("%s + %s, a first guess: the log does not show what is missing", fraction(f), fraction(to-f))}
 }
+
+// usualWeights is how much an engine takes at least for each byte of weights, with a step and some cache, and commonCard the largest of the
+// common cards, in bytes.
+const (
+	usualWeights = 1.5
+	commonCard   = 79 << 30
+)
 
 // weightsBeyond returns how many GiB of the weights must leave the card so that a quarter of it is free. Beyond a card's size
 // nearly every layer would be copied in each step.

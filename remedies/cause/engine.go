@@ -376,6 +376,9 @@ func wideFigure(in *Input) (string, *int64) {
 	if in.WideWeights {
 		return "CTranslate2 holds the weights in float32, twice the size of the 16 bits in which models are saved", nil
 	}
+	if why := noHalf(in); why != "" {
+		return why, nil
+	}
 	return weightsFigure(4, "weights in float32")(in)
 }
 

@@ -40,6 +40,9 @@ func castWide(in *Input) string {
 	return "mixed_precision is no: the weights go to the card in float32"
 }
 
+// noHalf says that Stable Diffusion's web UI was told to keep its weights in float32.
+var noHalf = is(": the weights stay in float32, twice the size of 16 bits", []string{"--no-half"}, "true")
+
 // wideWeight reports that a weight is loaded in four bytes where nothing trains it in parts: the size of the request shows it.
 func wideWeight(in *Input) string {
 	if !memory.WideParameter(in.Request) || !in.loading() || in.EngineFailed || in.Backend != "" || in.Place != memory.Weights {

@@ -14,6 +14,7 @@ var training = []hypothesis{
 		id: "wrong_dtype",
 		evidence: []weighed{
 			{proof, both(is(": four bytes a parameter", dtypeKeys, "float32", "fp32", "torch.float32", "float"), (*Input).loadingAnywhere)},
+			{2 * proof, both(noHalf, (*Input).gpu)},
 			{proof, loadedTwice},
 			{proof, both(when("CTranslate2 computes in float32, with four bytes a parameter", func(in *Input) bool { return in.WideWeights }), (*Input).gpu)},
 			{sign + hint, both(loadsByDefault, (*Input).loadingAnywhere)},
@@ -230,7 +231,7 @@ var training = []hypothesis{
 			{2 * proof, ScoresOfXLA},
 			{2 * proof, both(when("it failed while encoding an image, whose patches all attend to each other", func(in *Input) bool { return in.Picture && in.Requested != nil && *in.Requested > 4<<30 }), (*Input).gpu)},
 			{proof, both(when("attention builds its scores in full", func(in *Input) bool { return in.Place == memory.Attention }), (*Input).gpu)},
-			{proof, both(frames(5, "the stack ends in attention that builds its scores in full", "eager_attention", "attn_weights", "attention_scores", "attention_probs", "q @ k", "torch.matmul(query", "torch.matmul(q,", "baddbmm", "get_attention_scores", "slicedattn", "torch/_higher_order_ops/flex_attention.py"), func(in *Input) bool { return in.gpu() && !in.passes(3, "q_proj(", "k_proj(", "v_proj(") })},
+			{proof, both(frames(5, "the stack ends in attention that builds its scores in full", "eager_attention", "attn_weights", "attention_scores", "attention_probs", "q @ k", "einsum('b i d, b j d -> b i j'", "torch.matmul(query", "torch.matmul(q,", "baddbmm", "get_attention_scores", "slicedattn", "torch/_higher_order_ops/flex_attention.py"), func(in *Input) bool { return in.gpu() && !in.passes(3, "q_proj(", "k_proj(", "v_proj(") })},
 			{proof, both(eagerLayer, (*Input).training)},
 			{sign, both(fallback, (*Input).gpu)},
 			{proof, ScoresOfFallback},
