@@ -73,7 +73,7 @@ func (c *Collector) Compact(o parser.Observation) parser.Observation {
 		f.learnHeader(&o.Header)
 		key := o.Name + "\x00" + o.Header.Stream
 		if pid := o.Fields["pid"]; pid != "" { // a row of a table
-			key += "\x00" + o.Fields["device"] + "\x00" + pid
+			key += "\x00" + o.Fields["device"] + o.Fields["bus"] + "\x00" + pid
 		} else if rank := o.Fields["rank"]; rank != "" { // a rank whose lines have no writer
 			key += "\x00" + rank
 		} else if device := o.Fields["device"]; device != "" {

@@ -161,24 +161,45 @@ func (c *conclusion) hostFull() (Evidence, bool) {
 	return Evidence{}, false
 }
 
-// defaultSHM finds what makes a bare SIGBUS a full /dev/shm: the command before it that started the container gave it no size, and none of the
-// log did.
+// defaultSHM finds what makes a bare SIGBUS a full /dev/shm: df shows that it is full or has the 64 MB of a container that asked for no more, or
+// the command before it that started the container gave it no size, and none of the log did.
 func (c *conclusion) defaultSHM() (Evidence, bool) {
 	var proof parser.Gauge
 	if slices.ContainsFunc(c.job.events, func(e *event) bool { return e.fields["reason"] == "hardware" }) {
 		return Evidence{}, false
 	}
+	why, own := "", false
 	for _, f := range c.job.files {
-		for _, g := range f.Gauges {
-			switch {
+		for _, name := range slices.Sorted(maps.Keys(f.Gauges)) {
+			switch g := f.Gauges[name]; {
 			case g.Name == "docker.own_shm":
-				return Evidence{}, false
-			case g.Name == "docker.default_shm" && f == c.root.file && g.At.Line < c.root.At.Line && g.At.Line > proof.At.Line:
+				own = true
+			case g.Name == "docker.default_shm" && f == c.root.file && g.At.Line < c.root.At.Line && g.At.Line > proof.At.Line && why == "":
 				proof = g
+			case g.Name == "shm.mounted" && (g.Header.Host == "" || g.Header.Host == c.root.Header.Host):
+				if said := smallSHM(&g); said != "" {
+					proof, why = g, said
+				}
 			}
 		}
 	}
-	return Evidence{At: proof.At, Text: clean(proof.Text, 300), Why: "without --shm-size, /dev/shm has 64 MB in a container"}, proof.Name != ""
+	if own && why == "" {
+		return Evidence{}, false
+	}
+	return Evidence{At: proof.At, Text: clean(proof.Text, 300), Why: cmp.Or(why, "without --shm-size, /dev/shm has 64 MB in a container")}, proof.Name != ""
+}
+
+// smallSHM says that /dev/shm, as df shows it, is full or as small as container runtimes make it. After a crash it may be empty again.
+func smallSHM(g *parser.Gauge) string {
+	used, _ := g.Fields.Int("shm_percent")
+	size, _ := g.Fields.Int("shm")
+	switch {
+	case used >= hostFullPercent && used <= 100:
+		return fmt.Sprintf("%d %% of /dev/shm was in use", used)
+	case size == 64<<20:
+		return "/dev/shm has 64 MB, which containers get that ask for no more"
+	}
+	return ""
 }
 
 // momentsOverflow reports whether Adam's two moments could not fit on the host: DeepSpeed makes each as large as the 32-bit copy

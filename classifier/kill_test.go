@@ -62,3 +62,28 @@ func TestAStormNamesEveryVictimOnce(t *testing.T) {
 	}
 	assert.Equal(t, []int{101, 102, 103}, pids)
 }
+
+func TestABusErrorIsMemoryWhereDevShmIsShownToBeSmall(t *testing.T) {
+	t.Parallel()
+	const killed = "2023-06-13T14:32:50Z ERROR text_generation_launcher: Download process was signaled to shutdown with signal 7: \nError: DownloadError\n"
+	const hardware = "Memory failure: 0x3f2a11: Sending SIGBUS to python:5512 due to hardware memory corruption\n"
+	for name, c := range map[string]struct {
+		log  string
+		want Verdict
+	}{
+		"a full one, seen later":                 {killed + "shm              64M   62M  2.1M  97% /dev/shm\n", Memory},
+		"a full one of its own size":             {"$ docker run --shm-size=8g tgi python serve.py\nshm             8.0G  8.0G     0 100% /dev/shm\n" + killed, Memory},
+		"one of the size that containers get":    {"shm              64M     0   64M   0% /dev/shm\n" + killed, Memory},
+		"a large one, empty again":               {killed + "tmpfs            64G     0   64G   0% /dev/shm\n", Suspect},
+		"another mount that is full":             {killed + "/dev/nvme2n1    492G  492G     0 100% /data\n", Suspect},
+		"a small one, and memory that is broken": {hardware + "shm              64M     0   64M   0% /dev/shm\n" + killed, Suspect},
+		"none that is shown":                     {killed, Suspect},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"a.log": c.log}).Incidents
+			require.Len(t, got, 1)
+			assert.Equal(t, c.want, got[0].Verdict)
+		})
+	}
+}

@@ -150,6 +150,7 @@ var attacksThere = []attack{
 	{"leak_over_steps", "keeps_images", []string{"input-cache", "update", "malloc", "restart"}},
 	{"wrong_dtype", "framework:sdwebui", []string{"dtype", "param-offload", "layer-offload"}},
 	{"leak_over_steps", "engine_leaks", []string{"update", "malloc", "restart"}},
+	{"leak_over_steps", "framework:lmdeploy", []string{"update", "restart", "malloc"}},      // which is known to have leaked
 	{"leak_over_steps", "outgrown", []string{"update", "malloc", "restart", "offload-off"}}, // the states do not explain it
 	{"leak_over_steps", "param_offload=True", []string{"prompt-cache", "offload-off", "malloc", "restart"}},
 	{"leak_over_steps", "offload_optimizer=true", []string{"prompt-cache", "offload-off", "malloc", "restart"}}, // EasyR1
@@ -164,6 +165,7 @@ var attacksThere = []attack{
 	{"engine_activation", "request_rows", []string{"engine-length", "engine-seqs"}},
 	{"engine_activation", "built_context", []string{"engine-seqs", "engine-length", "engine-quantization", "engine-chunk"}},
 	{"engine_activation", "makes_decoder", []string{"engine-seqs", "engine-length", "engine-chunk"}},
+	{"engine_activation", "stack:rejection_sampler.py", []string{"engine-seqs", "draft-tokens", "share-down"}},
 	{"engine_activation", "sampler", []string{"engine-seqs", "share-down"}}, // its rows are whole on each GPU, and the cache takes what more GPUs free
 	{"engine_activation", "encoder_batch", []string{"engine-seqs", "engine-multimodal", "engine-tp"}},
 	{"engine_activation", "max_num_batched_tokens>65536", []string{"engine-chunk", "engine-multimodal", "engine-tp"}}, // far above any default
@@ -240,12 +242,13 @@ var attacksThere = []attack{
 	{"host_load", "phase:checkpoint", []string{"lazy-load", "host-limit", "sharded-save", "swap", "host-node"}},
 	{"host_load", "cache_covers", []string{"engine-seqs", "engine-length", "kv-dtype", "engine-quantization", "host-limit"}},
 	{"host_load", "virtual_machine", []string{"vm-memory", "engine-quantization", "engine-seqs", "engine-length"}},
-	{"host_load", "ollama_in_a_pod", []string{"host-limit", "engine-quantization", "engine-seqs", "engine-length"}},
+	{"host_load", "ollama_limited", []string{"host-limit", "engine-quantization", "engine-seqs", "engine-length"}},
 	{"host_load", "framework:ollama", []string{"engine-quantization", "engine-seqs", "engine-length", "host-limit"}},
 	{"allgather_window", "phase:rollout", []string{"update-layers", "hybrid-engine", "engine-tp", "param-offload", "gather-window", "token-budget", "micro-batch", "length"}},
 	{"unknown", "ctranslate2", []string{"micro-batch", "dtype", "smaller-model"}},
 	{"unknown", "one_segment", []string{"beams", "smaller-model"}},
 	{"unknown", "names:temporarymemorybuffer", []string{"scratch"}},
+	{"foreign_process", "ollama_holds", []string{"keep-alive", "others", "one-device", "prealloc", "share-down"}},
 	{"foreign_process", "stack:/sglang_omni/", []string{"encoder-reserve", "share-down", "engine-pixels", "others"}},
 	{"foreign_process", "image_processor", []string{"image-processor", "share-down", "engine-chunk"}},
 	{"foreign_process", "cards_free", []string{"one-device", "others", "prealloc", "share-down"}},

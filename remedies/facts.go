@@ -160,14 +160,15 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"adds_adapters": {"a script loads adapters into its pipeline", "no script is known to load adapters", func(ctx *Context, _ string) verdict {
 			return read(ctx, "diffusers.adapter", "the script loads adapters into its pipeline")
 		}},
-		"replicates": {"the mesh holds a copy of the state on each card", "no mesh is known to hold copies of the state", found(cause.Replicates, "")},
-		"ollama_in_a_pod": {"Ollama runs in a pod with a limit", "Ollama does not run in a pod", func(ctx *Context, _ string) verdict {
-			return verdict{truthOf(ctx.run.Application == "ollama" && ctx.is("launcher:k8s")), "Ollama runs in a pod, and its check sees the node"}
-		}},
-		"another_worker":   {"another worker of the server has the card", "no other worker of the server is known to have the card", found(cause.AnotherWorker, "")},
-		"uneven_split":     {"the split gives a card more than its part, and the model fits on all cards", "no split gives a card too much of a model that fits", unevenSplit},
-		"cache_covers":     {"Ollama plans more for the cache than was missing", "Ollama does not plan more for the cache than was missing", cacheCovers},
-		"cache_fills_card": {"the key-value cache takes most of the card", "the key-value cache does not take most of the card", cacheFillsCard},
+		"replicates":           {"the mesh holds a copy of the state on each card", "no mesh is known to hold copies of the state", found(cause.Replicates, "")},
+		"ollama_limited":       {"Ollama runs under a limit of its own", "Ollama is not known to run under a limit", ollamaLimited},
+		"weights_exceed_limit": {"the weights in host memory alone exceed the limit", "the weights in host memory are not known to exceed the limit", found(cause.WeightsOnHost, "")},
+		"ollama_holds":         {"Ollama keeps a model on the card", "Ollama is not known to keep a model on the card", found(cause.OllamaHolds, "")},
+		"other_ranks_card":     {"a rank failed on another rank's card", "no rank is known to have failed on another rank's card", found(cause.OtherRanksCard, "")},
+		"another_worker":       {"another worker of the server has the card", "no other worker of the server is known to have the card", found(cause.AnotherWorker, "")},
+		"uneven_split":         {"the split gives a card more than its part, and the model fits on all cards", "no split gives a card too much of a model that fits", unevenSplit},
+		"cache_covers":         {"Ollama plans more for the cache than was missing", "Ollama does not plan more for the cache than was missing", cacheCovers},
+		"cache_fills_card":     {"the key-value cache takes most of the card", "the key-value cache does not take most of the card", cacheFillsCard},
 		"cache_on_host": {"the key-value cache takes most of the host memory", "the key-value cache does not take most of the host memory", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(cause.CacheOnHost(ctx.input()) != ""), "the key-value cache takes most of the host memory"}
 		}},

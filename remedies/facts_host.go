@@ -117,3 +117,10 @@ func workersIdle(ctx *Context, changes []change) string {
 	}
 	return ""
 }
+
+// ollamaLimited reports whether Ollama ran under a limit of its pod, container or job. Its own check sees the memory of the node where its
+// version does not read the limit (discover/cpu_linux.go).
+func ollamaLimited(ctx *Context, _ string) verdict {
+	limited := ctx.run.Application == "ollama" && (ctx.is("launcher:k8s") || ctx.is("cgroup"))
+	return stated(limited, "Ollama runs under a limit, and its check sees the node", "Ollama is not known to run under a limit")
+}

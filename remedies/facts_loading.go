@@ -15,7 +15,7 @@ func engineLoads(ctx *Context, _ string) verdict {
 	if ctx.incident.Kind == parser.KVCache || !ctx.is("engine_process") || ctx.stackContains(engineDepth, afterCache...) || ctx.stackContains(engineDepth, profiling...) {
 		return verdict{no, "the weights were loaded"}
 	}
-	if strings.EqualFold(ctx.root.Fields["method"], "model") { // TensorRT-LLM names what it could not create
+	if strings.EqualFold(ctx.root.Fields["method"], "model") || ctx.messageContains("executing load_single_module") { // TensorRT-LLM names what it could not create, or load
 		return verdict{yes, "the engine failed while it loaded the weights, before it allocates the KV cache: its share does not matter yet"}
 	}
 	if ctx.stackContains(engineDepth, "draft_worker", "eagleworker", "load_draft") && cacheTaken(ctx) {
@@ -84,6 +84,9 @@ func tokenBound(ctx *Context, _ string) verdict {
 	most, ok := ctx.settings.integer("max_num_seqs", "max_running_requests")
 	if !ok {
 		most = mostRequests
+	}
+	if drafts, ok := draftTokens(ctx); ok {
+		most *= drafts + 1 // a row for each of them, and one for the token after them
 	}
 	switch {
 	case ctx.stackContains(12, "prompt_logprobs"), len(ctx.request) > 0 && ctx.request[0].Low > most: // the logits of prompts

@@ -94,6 +94,8 @@ var attackersThere = []attack{
 	{"leak_over_steps", "keeps_images", []string{"input-cache"}},      // which grow in a cache, not in malloc's arenas
 	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
 	{"wrong_device", "another_worker", []string{"server-workers"}},
+	{"foreign_process", "ollama_holds", []string{"keep-alive"}},
+	{"engine_activation", "stack:rejection_sampler.py", []string{"draft-tokens"}},      // each has a row of the vocabulary
 	{"comm_buckets", "backend:deepspeed", []string{"shard"}},                           // it splits the weights, where a smaller bucket may fit narrowly
 	{"nccl_no_margin", "stack:torch/distributed/checkpoint/", []string{"micro-batch"}}, // what the steps reserved leaves the save nothing
 }

@@ -46,10 +46,30 @@ func explainRequest(ctx *Context) []memory.Explanation {
 	q.Made = madeTensor(ctx, q)
 	q.Vocab, q.VocabOf = rankVocabulary(ctx)
 	q.Products = batches(ctx)
+	if rows := draftRows(ctx); place == memory.Sampler && rows.Tokens > 0 {
+		q.Products = []memory.Product{rows}
+	}
 	if q.Vocab.Value == 0 && (place == memory.Logits || place == memory.Unnamed && q.Tokens) {
 		q.Vocab.Value = vocabularyThatFits(q)
 	}
 	return memory.Explain(q)
+}
+
+// draftRows returns how many rows of the vocabulary a step of speculative decoding verifies at most, for all sequences and each token
+// that is drafted for them, or nothing if a setting is unknown.
+func draftRows(ctx *Context) memory.Product {
+	sequences, ok1 := ctx.settings.integer("max_num_seqs", "max_running_requests")
+	drafts, ok2 := draftTokens(ctx)
+	if !ok1 || !ok2 || sequences > mostSamples {
+		return memory.Product{}
+	}
+	return memory.Product{Tokens: sequences * drafts, Samples: sequences, How: fmt.Sprintf("%s sequences x %d drafted tokens", memory.Thousands(sequences), drafts)}
+}
+
+// draftTokens returns how many tokens are drafted for a sequence in a step.
+func draftTokens(ctx *Context) (int64, bool) {
+	n, ok := ctx.settings.integer("num_speculative_tokens", "num_spec_tokens", "speculative_num_draft_tokens")
+	return n, ok && n > 0 && n < 1<<10
 }
 
 // hostRequest explains a request for host memory while weights are read: its size is exact.
@@ -202,7 +222,7 @@ var places = []struct {
 	place memory.Place
 	words []string
 }{
-	{memory.Sampler, []string{"topk_topp", "top_k_top_p", "apply_top_k", "/sample/sampler.py", "_dummy_sampler_run", "layers/sampler.py"}},
+	{memory.Sampler, []string{"topk_topp", "top_k_top_p", "apply_top_k", "/sample/sampler.py", "rejection_sampler.py", "_dummy_sampler_run", "layers/sampler.py"}},
 	{memory.Cache, []string{"exllamav2/cache", "exllamav3/cache", "allocate_kv_cache", "cache_engine.py", "transformers/cache_utils.py", "init_kv_cache", "memory_pool.py"}},
 	{memory.Unpacked, []string{"dequantize", "matmul_4bit"}},
 	{memory.Logits, []string{
@@ -355,7 +375,7 @@ func elementWidth(ctx *Context, at int) memory.Truth {
 
 // samplesFloats reports whether a frame computes probabilities in an engine's sampler, whose logits are in float32.
 func samplesFloats(f *traceback.Frame) bool {
-	return strings.Contains(f.Code, "softmax(") && placeOf(f.File, "", false) == memory.Sampler
+	return containsAny(f.Code, []string{"softmax(", "/ temperature"}) && placeOf(f.File, "", false) == memory.Sampler
 }
 
 // stateSizes returns the sizes that the settings predict for buffers and for parts of the model's state.

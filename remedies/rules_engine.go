@@ -77,10 +77,11 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	return float64(short+m) / float64(base), fmt.Sprintf(" for %s %s and %s of %s%s", classifier.GiB(short), why, classifier.GiB(m), what, of)
 }
 
-// samplerCopies returns how many copies of the failed request vLLM makes after it, for the log-probs of whole prompts. The first engine
+// samplerCopies returns how many copies of the failed request vLLM makes after it, for the log-probs of whole prompts and for drafted tokens. The first engine
 // casts the logits, then keeps their softmax, their log-softmax and the rows of the latter that it ranks beside them
 // (model_executor/layers/sampler.py, 0.4 to 0.8); V1 takes a log-softmax in float32 of logits in 16 bits
-// (v1/worker/gpu_model_runner.py, _get_prompt_logprobs_dict).
+// (v1/worker/gpu_model_runner.py, _get_prompt_logprobs_dict). For drafted tokens it divides the logits by their temperatures, and takes the
+// softmax of that (v1/sample/rejection_sampler.py).
 func samplerCopies(ctx *Context) int64 {
 	const large = 1 << 30
 	first := ctx.passesThrough("/vllm/model_executor/layers/sampler.py")
@@ -89,6 +90,8 @@ func samplerCopies(ctx *Context) int64 {
 		return 0
 	case first && ctx.stackContains(1, "logits.to(torch.float"):
 		return 3
+	case ctx.passesThrough("/vllm/v1/sample/rejection_sampler.py") && ctx.stackContains(1, "/ temperature"):
+		return 1 // their softmax
 	case first && ctx.stackContains(1, "torch.softmax("), ctx.stackContains(12, "_get_prompt_logprobs_dict") && ctx.stackContains(8, "compute_logits("):
 		return 2
 	}

@@ -37,6 +37,12 @@ func hostMemory(q *paramQuery) proposedValue {
 	if n := cause.CacheBytes(q.input()); n > 0 && n+n/4 > need {
 		need, how = n+n/4, cacheFactor+classifier.GiB(n)
 	}
+	if in := q.input(); cause.WeightsOnHost(in) != "" {
+		need, how = (in.HostWeights+in.HostCache)/4*5, weightsFactor+classifier.GiB(in.HostWeights)
+		if in.HostCache > 0 {
+			how += " and the cache of " + classifier.GiB(in.HostCache)
+		}
+	}
 	if n := copiesOfWeights(q.Context); q.is("copies_far_too_large") && q.phase == "init" {
 		need, how = n+n/10, copiesFactor+"the "+classifier.GiB(n)+" of the ranks' copies of the weights"
 	}
@@ -68,6 +74,9 @@ func promptCacheLimit(ctx *Context) int64 {
 
 // cacheFactor begins the arithmetic of a limit that holds a key-value cache, with weights and buffers beside it.
 const cacheFactor = "1.25 x the key-value cache of "
+
+// weightsFactor begins the arithmetic of a limit that holds weights, with buffers and the server beside them.
+const weightsFactor = "1.25 x the weights of "
 
 // copiesFactor begins the arithmetic of a limit that holds a copy of the weights for each rank.
 const copiesFactor = "1.1 x "
@@ -120,6 +129,9 @@ func guess(ctx *Context, c *Change) string {
 	}
 	if strings.HasPrefix(c.ComputedFrom, copiesFactor) {
 		return "Enough for a copy of the weights in each rank, if nothing else is large."
+	}
+	if strings.HasPrefix(c.ComputedFrom, weightsFactor) {
+		return "Enough for the weights in host memory, plus a quarter of their size."
 	}
 	if strings.HasPrefix(c.ComputedFrom, cacheFactor) {
 		return "Enough for the key-value cache, plus a quarter of its size."

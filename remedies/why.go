@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,7 +43,7 @@ func causeInput(ctx *Context) *cause.Input {
 		Patterns: patterns, Message: strings.ToLower(r.Message), Part: strings.ToLower(r.Fields["method"]), Text: ctx.text, Stack: wholeStack(ctx),
 		Rank: r.Rank, Device: r.Device, PID: r.PID, LastStep: ctx.run.LastStep, Listed: listedProcesses(ctx),
 		Requested: r.Requested, Total: r.Total, Free: r.Free, Allocated: r.Allocated, Idle: idleReserve(ctx),
-		Process: r.ProcessBytes, Others: r.OtherProcesses, HostLimit: r.Limit, Shortfall: pointer(ctx.shortfall()), SHMUsed: sharedMemory(ctx), Used: r.Used,
+		Process: r.ProcessBytes, Others: r.OtherProcesses, HostLimit: cmp.Or(r.Limit, requestedMemory(ctx)), Shortfall: pointer(ctx.shortfall()), SHMUsed: sharedMemory(ctx), Used: r.Used,
 		Request: ctx.request, Place: place, Tokens: ctx.limit, Parameters: nominalParameters(ctx), GPUs: gpus, PerNode: perNode(ctx, gpus), Holders: holders, Growth: ctx.run.Growth,
 		Setting: func(names ...string) (string, string, bool) {
 			for _, n := range names {
@@ -109,6 +110,9 @@ func causeInput(ctx *Context) *cause.Input {
 	if g, ok := lastReading(ctx.run, "ggml.cache_on_host"); ok {
 		out.HostCache, _ = g.Fields.Int("used")
 	}
+	if g, ok := lastReading(ctx.run, "ollama.weights_on_host"); ok && ctx.is("set:--ollama-engine") {
+		out.HostWeights, _ = g.Fields.Int("used")
+	}
 	if g, ok := memory.Reading(ctx.run, in, "trainer.dataset_processes"); ok {
 		out.MapProcesses, _ = g.Fields.Int("count")
 	}
@@ -131,10 +135,14 @@ func causeInput(ctx *Context) *cause.Input {
 	if g, ok := lastReading(ctx.run, "accelerate.precision"); ok {
 		out.FullPrecision = g.Fields["precision"] == "no"
 	}
+	_, out.DefaultType = lastReading(ctx.run, "diffusers.default_type")
 	out.HostPools, _ = hostPools(ctx)
 	out.OtherCache = cacheOfAnother(ctx)
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)
+	if each, ok := ctx.setup.CacheBytesPerToken(); ok && each*float64(out.PlannedTokens) < 1<<50 {
+		out.OneSequence = int64(each * float64(out.PlannedTokens))
+	}
 	out.CountedAgainst = countedAgainst(ctx)
 	if g, ok := memory.Reading(ctx.run, in, "trtllm.cache_planned"); ok && ctx.phase == "init" {
 		out.PlannedCache, _ = g.Fields.Int("needed")
@@ -143,6 +151,16 @@ func causeInput(ctx *Context) *cause.Input {
 	out.CacheBlocks, _ = parseInt(readField(ctx, "blocks", "vllm.mamba_blocks"))
 	out.PlannedSequences, _ = parseInt(readField(ctx, "count", "vllm.mamba_blocks"))
 	return out
+}
+
+// requestedMemory returns what the job asked Slurm for on each node, if it reached that limit and its message has no figure.
+func requestedMemory(ctx *Context) *int64 {
+	if !ctx.is("cgroup") || hostOwner(ctx) != "slurm-host" {
+		return nil
+	}
+	f, ok := ctx.settings.find("--mem", true)
+	n, known := parseSize(f.value.Value)
+	return pointer(n, ok && known)
 }
 
 // peaks returns the most that the failed rank had held by Megatron's readings, and the median of the other ranks.
@@ -219,7 +237,7 @@ func listedProcesses(ctx *Context) []cause.Listed {
 		}
 		if ok1 && ok2 {
 			behind := g.At.Source == ctx.root.At.Source && g.At.Line > ctx.root.At.Line
-			out = append(out, cause.Listed{Device: int(device), PID: int(pid), Name: g.Fields["comm"], Bytes: used, Afterwards: behind})
+			out = append(out, cause.Listed{Device: int(device), PID: int(pid), Bus: g.Fields["bus"], Name: g.Fields["comm"], Bytes: used, Afterwards: behind})
 		}
 	}
 	return out

@@ -97,11 +97,12 @@ func gpuPatterns() []pattern.Pattern {
 		{
 			Name:  "smi.listed",
 			After: []string{"smi.query"}, Within: 32,
-			Expr:  `^(?:GPU-[\w-]{1,60}, |[\dA-F:.]{12,20}, )?(?<pid>\d{1,10}), (?:(?<comm>[^,\d][^,]{0,200}), )?(?<used_mib>\d{1,7}) MiB\s*$`,
+			Expr:  `^(?:(?<bus>GPU-[\w-]{1,60}|[\dA-F:.]{12,20}), )?(?<pid>\d{1,10}), (?:(?<comm>[^,\d][^,]{0,200}), )?(?<used_mib>\d{1,7}) MiB\s*$`,
 			Gauge: true, Source: "nvidia-smi --query-compute-apps=... --format=csv, one process",
 			Match: []pattern.Sample{
 				{Line: "22110, /home/a/miniconda3/bin/python, 68412 MiB", Want: parser.Fields{"pid": "22110", "comm": "/home/a/miniconda3/bin/python", "used": "71735181312"}},
-				{Line: "GPU-1f2e3d4c-0000-1111-2222-333344445555, 811, 410 MiB", Want: parser.Fields{"pid": "811", "used": "429916160"}},
+				{Line: "GPU-1f2e3d4c-0000-1111-2222-333344445555, 811, 410 MiB", Want: parser.Fields{"bus": "GPU-1f2e3d4c-0000-1111-2222-333344445555", "pid": "811", "used": "429916160"}},
+				{Line: "00000000:41:00.0, 33096, /usr/bin/python3, 19012 MiB", Want: parser.Fields{"bus": "00000000:41:00.0", "pid": "33096", "comm": "/usr/bin/python3", "used": "19935526912"}},
 			},
 			NoMatch: []string{"0, 81559 MiB, 12 MiB", "pid, process_name, used_gpu_memory [MiB]"},
 		},

@@ -160,6 +160,18 @@ func readingPatterns() []pattern.Pattern {
 			NoMatch: []string{"Mem:     1630822     1534054       20582       12083       76185       57446", "Mem:           1007          21         958           0          27         980"},
 		},
 		{
+			Name:     "docker.stats",
+			Literals: before("123456789", after("0123456789", "GiB / ")...), // of 8 bytes, to be found within a word
+			Requires: []string{"%"},
+			Expr:     `(?:^|\s)(?<label>[A-Za-z][\w.-]{0,80}) +(?:\d{1,5}\.\d{2}% +)?(?<used_gib>\d{1,5}(?:\.\d{1,4})?)GiB / \d{1,5}(?:\.\d{1,4})?[GT]iB +\d{1,3}\.\d{1,2}%(?:\s|$)`,
+			Gauge:    true, Source: "docker stats 17-29: a container's memory and its limit, with or without the use of its processors",
+			Match: []pattern.Sample{
+				{Line: "7be0c1d94a2f   qwenvl    259.00%   44.20GiB / 48GiB     92.08%    397.8GB / 1.2GB   18.9GB / 41MB     214", Want: parser.Fields{"label": "qwenvl", "used": "47459388621"}},
+				{Line: "lmdeploy-api  3.04GiB / 16GiB  19.00%  gpu0=72411MiB", Want: parser.Fields{"label": "lmdeploy-api", "used": "3264175145"}},
+			},
+			NoMatch: []string{"| 43%   71C    P2             238W / 250W |  10990MiB / 11264MiB |     99%      Default |", "model.safetensors:  61%|######    | 3.04GiB / 5.00GiB [00:31<00:20, 97.1MB/s]"},
+		},
+		{
 			Name:     "docker.info",
 			Literals: []string{" Total Memory: "},
 			Expr:     `^ {1,4}Total Memory: (?<host_total_sz>\d{1,5}(?:\.\d{1,4})? ?[MGT]iB)\s*$`,

@@ -19,7 +19,7 @@ func webPatterns() []pattern.Pattern {
 	}}
 }
 
-// diffusersPatterns is a call in a script that a log shows.
+// diffusersPatterns are calls in a script that a log shows.
 func diffusersPatterns() []pattern.Pattern {
 	return []pattern.Pattern{{
 		Name:     "diffusers.adapter",
@@ -28,6 +28,16 @@ func diffusersPatterns() []pattern.Pattern {
 		Gauge:    true, Source: "Diffusers 0.14-0.40, loaders/lora_pipeline.py: each call adds an adapter beside those that are loaded",
 		Match:   lines(`    pipe.load_lora_weights(req.lora_path, adapter_name=f"req_{req.id}")`),
 		NoMatch: []string{"# pipe.load_lora_weights(path)"},
+	}, {
+		Name:     "diffusers.default_type",
+		Literals: []string{"Pipeline.from_pretrained("},
+		Expr:     `^\s{0,24}[\w.]{1,40} = (?:\w{1,40}\.)?[A-Z]\w{1,60}Pipeline\.from_pretrained\((?!.{0,400}(?:dtype|float16|half\(|load_in_|quantization))[^()]{1,400}\)(?:\.to\([^()]{1,40}\))?\s*$`,
+		Gauge:    true, Source: "Diffusers 0.3-0.40, pipelines/pipeline_utils.py: without torch_dtype (dtype from 0.40 on) weights become float32, whatever the files hold",
+		Match: lines(`pipe = StableDiffusion3Pipeline.from_pretrained("stabilityai/stable-diffusion-3-medium-diffusers", variant="fp16")`, `    self.pipe = diffusers.FluxPipeline.from_pretrained(path).to("cuda")`),
+		NoMatch: []string{
+			`pipe = FluxPipeline.from_pretrained("black-forest-labs/FLUX.1-dev", torch_dtype=torch.bfloat16)`, "pipe = StableDiffusionPipeline.from_pretrained(", `pipe = FluxPipeline.from_pretrained(path).to(torch.float16)`,
+			`pipeline = Pipeline.from_pretrained("pyannote/speaker-diarization", use_auth_token=True)`, `# pipe = FluxPipeline.from_pretrained(path)`, `pipe = FluxPipeline.from_pretrained(path, quantization_config=config)`,
+		},
 	}}
 }
 
@@ -39,8 +49,8 @@ func tgiPatterns() []pattern.Pattern {
 	const src = "Text Generation Inference 0.9-3.x, launcher/src/main.rs"
 	return []pattern.Pattern{
 		markers{kind: "phase", source: src + ", router/src/main.rs, router/src/server.rs"}.line("tgi.starting", opens("init", "shards"),
-			`(?:^|: |")(?:Starting shard (?:rank=)?\d|Waiting for shard (?:\d{1,4} )?to be ready\.\.\.|Warming up model(?:"|\s*$))`,
-			[]string{"Starting shard ", "Waiting for shard ", "Warming up model"}, "shard-manager: text_generation_launcher: Starting shard rank=0",
+			`(?:^|: |")(?:Starting download process\.|Starting shard (?:rank=)?\d|Waiting for shard (?:\d{1,4} )?to be ready\.\.\.|Warming up model(?:"|\s*$))`,
+			[]string{"Starting download process", "Starting shard ", "Waiting for shard ", "Warming up model"}, "text_generation_launcher: Starting download process.", "shard-manager: text_generation_launcher: Starting shard rank=0",
 			"text_generation_launcher: Waiting for shard to be ready... rank=3", "text_generation_launcher: Waiting for shard 1 to be ready...",
 			"text_generation_router: router/src/main.rs:221: Warming up model"),
 		// A shard that is ready waits for the others and for the warm-up; the line below comes behind all of them.
@@ -98,6 +108,32 @@ func tgiPatterns() []pattern.Pattern {
 			Kind:     parser.ProcessExit, Role: parser.Consequence,
 			Source: src,
 			Match:  lines("Error: ShardFailed", "Error: WebserverFailed"),
+		},
+		{
+			Name:     "tgi.sigkill",
+			Literals: []string{"was signaled to shutdown with signal "},
+			Expr:     `\b(?:Download|Convert|Shard|Python Backend) process was signaled to shutdown with signal 9\b`,
+			Kind:     parser.OOMKill, Role: parser.Suspicion, Set: map[string]string{"signal": "SIGKILL"},
+			Source:  src + "; backends/python/src/management.rs of Text Embeddings Inference: how a child ended that downloads, converts or serves a model",
+			Match:   lines("Download process was signaled to shutdown with signal 9: ", "text_generation_launcher: Shard process was signaled to shutdown with signal 9 rank=0"),
+			NoMatch: []string{"Shard process was signaled to shutdown with signal 11", "The process was signaled to shutdown with signal 9"},
+		},
+		{
+			Name:     "tgi.sigbus",
+			Literals: []string{"was signaled to shutdown with signal "},
+			Expr:     `\b(?:Download|Convert|Shard|Python Backend) process was signaled to shutdown with signal 7\b`,
+			Kind:     parser.SHMExhausted, Role: parser.Suspicion, Set: map[string]string{"signal": "SIGBUS"},
+			Source:  src + "; backends/python/src/management.rs of Text Embeddings Inference",
+			Match:   lines("Download process was signaled to shutdown with signal 7: ", "Shard process was signaled to shutdown with signal 7"),
+			NoMatch: []string{"Shard process was signaled to shutdown with signal 6"},
+		},
+		{
+			Name:     "tgi.signaled",
+			Literals: []string{"was signaled to shutdown with signal "},
+			Expr:     `\b(?:Download|Convert|Shard|Python Backend) process was signaled to shutdown with signal (?![79]\b)(?<signal>\d{1,2})\b`,
+			Kind:     parser.ProcessExit, Role: parser.Consequence,
+			Source: src + "; backends/python/src/management.rs of Text Embeddings Inference",
+			Match:  []pattern.Sample{{Line: "Shard process was signaled to shutdown with signal 11", Want: parser.Fields{"signal": "11"}}},
 		},
 		{
 			Name:  "tgi.rank",

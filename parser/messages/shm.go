@@ -164,6 +164,17 @@ func otherSharedMemory() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "shm.mounted",
+			Literals: []string{"% /dev/shm"},
+			Expr:     `^\S{1,80} +(?:(?<shm_sz>\d{1,4}(?:\.\d)?[KMGT]i?)|(?<shm_kib>\d{2,12})) +\S{1,14} +\S{1,14} +(?<shm_percent>\d{1,3})% /dev/shm\s*$`,
+			Gauge:    true, Source: "coreutils df, df -k and df -h: the size of /dev/shm, and how much of it is in use",
+			Match: []pattern.Sample{
+				{Line: "shm              64M   62M  2.1M  97% /dev/shm", Want: parser.Fields{"shm": "67108864", "shm_percent": "97"}},
+				{Line: "tmpfs            1048576     0   1048576   0% /dev/shm", Want: parser.Fields{"shm": "1073741824", "shm_percent": "0"}},
+			},
+			NoMatch: []string{"/dev/nvme2n1    492G   31G  462G   7% /data", "tmpfs  64M 0 64M 0% /dev/shm/cache"},
+		},
+		{
 			Name:     "openmpi.shm",
 			Literals: []string{"there is not enough space for /"},
 			Expr:     `there is not enough space for (?<path>/dev/shm/\S{1,200})`,

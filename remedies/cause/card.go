@@ -3,9 +3,7 @@ package cause
 import (
 	"cmp"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"oomscan/classifier"
@@ -81,7 +79,7 @@ var card = []hypothesis{
 		evidence: []weighed{
 			{proof, both(when("nn.DataParallel gathers the outputs of all cards on the first", (*Input).gathersOutputs), (*Input).gpu)},
 			{3 * proof, alike},
-			{3 * proof, otherRanksCard},
+			{3 * proof, OtherRanksCard},
 			{3 * proof, listedTwice},
 			{3 * proof, ontoFirstCard},
 			{4 * proof, AnotherWorker},
@@ -95,6 +93,8 @@ var card = []hypothesis{
 				return SpreadByEach(in), in.Others
 			case AnotherWorker(in) != "":
 				return AnotherWorker(in), in.Others
+			case LoadsCheckpoint(in) == "" && OtherRanksCard(in) != "":
+				return OtherRanksCard(in), in.Others
 			case LoadsCheckpoint(in) == "":
 			case listedTwice(in) != "", alike(in) != "", ontoFirstCard(in) != "":
 				return "other ranks also loaded the checkpoint onto this GPU", nil
@@ -192,16 +192,6 @@ func (in *Input) shown(missing int64) string {
 	return "at most " + classifier.GiB(missing)
 }
 
-// otherRanksCard reports that a rank failed on another rank's card, next to several other processes: they all opened the same
-// one.
-func otherRanksCard(in *Input) string {
-	others := in.neighbors()
-	if in.RayWorkers || in.Rank == nil || in.Device == nil || in.GPUs < 2 || *in.Device != 0 || int64(*in.Rank)%in.GPUs == 0 || len(others) < 2 {
-		return ""
-	}
-	return fmt.Sprintf("rank %d failed on card %d, where %d other processes also hold memory", *in.Rank, *in.Device, len(others))
-}
-
 // leastNeighbour is the most that CUDA contexts alone take.
 const leastNeighbour = 1 << 30
 
@@ -233,180 +223,6 @@ func PreparesImages(in *Input) string {
 func (in *Input) gathersOutputs() bool {
 	const frames = 60
 	return in.passes(frames, "nn/parallel/scatter_gather.py", "nn/parallel/data_parallel.py", "nn\\parallel\\data_parallel.py") && !in.passes(frames, "return self.module(*inputs[0]")
-}
-
-// strangers is what other processes hold. Inside a container PyTorch lists its own process among them, so what is left of the card beside
-// its own figures is the most.
-func (in *Input) strangers() *int64 {
-	if in.Total == nil || in.Free == nil || in.Allocated == nil || in.Idle == nil {
-		return in.Others
-	}
-	rest := *in.Total - *in.Free - *in.Allocated - *in.Idle
-	if rest <= 0 || rest > *in.Others {
-		return in.Others
-	}
-	return &rest
-}
-
-// foreignHolder reports that other processes hold what was missing. The job's own engine and models do not count.
-func foreignHolder(in *Input) string {
-	if in.Others == nil || in.Shortfall == nil || *in.Others < *in.Shortfall || *in.Others < leastNeighbour || in.SharesCard || in.LessThanDesired || in.modelsShareCards() != "" {
-		return ""
-	}
-	if in.Total != nil && *in.Others < *in.Total/10 || in.ListsItself() {
-		return ""
-	}
-	return fmt.Sprintf("other processes hold %s, and %s was missing", gib(in.Others), gib(in.Shortfall))
-}
-
-// listed is a process in PyTorch's message.
-var listed = lazyre.New(`process (\d+) has ([\d.]+) ([gm])ib memory in use`)
-
-// holder names the one process that holds most of the others' bytes, as nvidia-smi or PyTorch's message lists it.
-func (in *Input) holder(others int64) string {
-	if p := in.listedHolder(); p != nil && p.Bytes >= others*8/10 {
-		return fmt.Sprintf(": process %d (%s)", p.PID, p.Name)
-	}
-	if m := listed().FindAllStringSubmatch(in.Message, 2); len(m) == 1 && !in.unknownPID() {
-		return ": process " + m[0][1]
-	}
-	return ""
-}
-
-// neighbors returns the memory of each other process that PyTorch's message lists.
-func (in *Input) neighbors() []int64 {
-	var out []int64
-	for _, m := range listed().FindAllStringSubmatch(in.Message, 64) {
-		n, err := strconv.ParseFloat(m[2], 64)
-		if err != nil {
-			return nil
-		}
-		out = append(out, int64(n*float64(map[string]int64{"g": 1 << 30, "m": 1 << 20}[m[3]])))
-	}
-	return out
-}
-
-// unknownPID reports whether PyTorch does not recognize its own process: inside a container it reports nothing for it, or less
-// than it has allocated, and lists it among the others.
-func (in *Input) unknownPID() bool {
-	return in.Process == nil || in.Allocated != nil && *in.Process < *in.Allocated
-}
-
-// ListsItself reports whether the "other" process in the message is the failing one.
-func (in *Input) ListsItself() bool {
-	return in.unknownPID() && in.Others != nil && in.isOwn(*in.Others)
-}
-
-// alike reports that several processes hold about the same on one card, so they are ranks of one job that all opened it.
-// Either the others match each other, or they match the failing one and the card's own rank holds more.
-func alike(in *Input) string {
-	held := in.neighbors()
-	one := in.GPUs == 1 || in.GPUs == 0 && in.EngineFailed && in.number("tensor_parallel_size", "tp_size") == 1 // there are no other ranks
-	if len(held) < 2 || one || in.Device != nil && *in.Device != 0 || in.SharesCard && in.RayWorkers {
-		return "" // actor, critic and reference of a colocated run share their cards on purpose
-	}
-	most := slices.Max(held)
-	if own := in.Process; own != nil {
-		like := slices.DeleteFunc(slices.Clone(held), func(n int64) bool { return n < *own*9/10 || n > *own*11/10 })
-		if len(like) >= 2 {
-			return fmt.Sprintf("%d other processes hold as much as the failed one, %s each: ranks of the job that opened the same card", len(like), gib(own))
-		}
-	}
-	if float64(most) > 1.3*float64(slices.Min(held)) {
-		return ""
-	}
-	return fmt.Sprintf("%d other processes hold about %s each on this card: ranks of the job that opened the same one", len(held), classifier.GiB(most))
-}
-
-// listedTwice reports that nvidia-smi lists processes on the failed card that also run on another one: ranks that opened a
-// context on the wrong card.
-func listedTwice(in *Input) string {
-	var most, all int64
-	pids, homes := map[int]bool{}, map[int]int{} // those that hold more elsewhere, and where each one is besides
-	for _, a := range in.Listed {
-		if in.Device == nil || a.Device != *in.Device {
-			continue
-		}
-		for _, b := range in.Listed {
-			if b.PID != a.PID || b.Device == a.Device {
-				continue
-			}
-			homes[a.PID], all = b.Device, max(all, a.Bytes)
-			if b.Bytes > a.Bytes {
-				pids[a.PID], most = true, max(most, a.Bytes)
-			}
-		}
-	}
-	n := len(pids)
-	if len(slices.Compact(slices.Sorted(maps.Values(homes)))) > 1 { // one process on several cards may have split its model
-		n, most = len(homes), all
-	}
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf("nvidia-smi lists %d processes with up to %s each on this card that work on other cards", n, classifier.GiB(most))
-}
-
-// ListedHolder reports that nvidia-smi lists another process on the failed card that holds what was missing.
-func ListedHolder(in *Input) string {
-	p := in.listedHolder()
-	if p == nil {
-		return ""
-	}
-	return fmt.Sprintf("nvidia-smi lists process %d (%s) on this card with %s", p.PID, p.Name, classifier.GiB(p.Bytes))
-}
-
-func (in *Input) listedHolder() *Listed {
-	if in.SharesCard || listedTwice(in) != "" {
-		return nil
-	}
-	for i := range in.Listed {
-		p := &in.Listed[i]
-		own := in.PID != nil && p.PID == *in.PID || in.isOwn(p.Bytes) && (!p.Afterwards || in.Allocated == nil && in.runs(p.Name))
-		switch {
-		case own, p.Bytes < leastNeighbour, p.Device == AnyDevice && !in.covers(p.Bytes):
-		case p.Device != AnyDevice && in.Device != nil && p.Device != *in.Device:
-		case in.Shortfall != nil && p.Bytes < *in.Shortfall, in.Total != nil && p.Bytes < *in.Total/10:
-		default:
-			return p
-		}
-	}
-	return nil
-}
-
-// covers reports whether a process of this size explains the memory that is neither free nor PyTorch's.
-func (in *Input) covers(bytes int64) bool {
-	if in.Total == nil || in.Free == nil || in.Allocated == nil {
-		return false
-	}
-	rest := *in.Total - *in.Free - *in.Allocated
-	if in.Idle != nil {
-		rest -= *in.Idle
-	}
-	return bytes >= rest*8/10 && bytes <= rest+roundingError
-}
-
-// runs reports whether a command is of the script that failed.
-func (in *Input) runs(command string) bool {
-	for word := range strings.FieldsSeq(strings.ToLower(command)) {
-		if name := word[strings.LastIndexByte(word, '/')+1:]; strings.HasSuffix(name, ".py") && in.passes(len(in.Stack), "/"+name+" ") {
-			return true
-		}
-	}
-	return false
-}
-
-// isOwn reports whether a process of this size can be the failed one: PyTorch's reserved memory plus a context.
-func (in *Input) isOwn(bytes int64) bool {
-	const context = 2 << 30
-	if in.Allocated == nil {
-		return true // owner unknown
-	}
-	own := *in.Allocated
-	if in.Idle != nil {
-		own += *in.Idle
-	}
-	return bytes >= own-roundingError && bytes <= own+context
 }
 
 // outside returns how much of the card is neither the failed process's nor free, where that is much and the message does not name its

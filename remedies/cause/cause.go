@@ -47,6 +47,7 @@ type Input struct {
 	TensorFlowPool                                 int64                // what TensorFlow reserved on a card, 0 when unknown
 	PromptCache                                    int64                // of finished prompts in host memory, 0 when unknown
 	HostCache                                      int64                // of the KV cache of llama.cpp or Ollama in host memory, 0 when unknown
+	HostWeights                                    int64                // that Ollama's own engine copies to host memory, 0 when unknown
 	MapProcesses                                   int64                // of Dataset.map, 0 when unknown
 	Scores                                         string               // shape of XLA's largest buffer that holds a score for each pair of tokens
 	Stage                                          string               // why the phase was chosen, in lower case
@@ -62,6 +63,7 @@ type Input struct {
 	EngineWeights                                  int64 // of an engine on a card at least, by the budget; 0 when unknown
 	GPUs, PerNode                                  int64 // of the training world, and of them on a node; 0 when unknown
 	CacheTokens, PlannedTokens                     int64 // what an engine's KV cache holds, and one sequence may have; 0 when unknown
+	OneSequence                                    int64 // bytes of that sequence on each card, 0 when unknown
 	Workers                                        []int // pids of a web server's processes
 	HostPools                                      int64 // SGLang's caches in the node's memory, of all ranks; 0 when unknown
 	OtherCache                                     int64 // of another model of the same server, made before; 0 when there is none
@@ -104,6 +106,7 @@ type Input struct {
 	NoGradSeen                                bool   // the log shows that gradients are off
 	Unsharded                                 bool   // every GPU holds the whole model
 	Alone                                     bool   // FSDP is on, and one process runs
+	DefaultType                               bool   // a script loads a pipeline of Diffusers without a dtype
 	FullPrecision                             bool   // accelerate says that it has no mixed precision
 	LeakyEngine                               bool   // its version is known to leak host memory
 	Kept                                      bool   // a script joins the outputs of its batches
@@ -122,6 +125,7 @@ const AnyDevice = -1
 // Listed is a process on a card, as listed by nvidia-smi.
 type Listed struct {
 	Device, PID int
+	Bus         string // the card's address or UUID, where a query's answer has that instead of a number
 	Name        string
 	Bytes       int64
 	Afterwards  bool // the table was printed after the failure, so its processes survived it

@@ -374,6 +374,11 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "backward", onCards(Listed{PID: 11, Device: 0, Bytes: 3 << 30}, Listed{PID: 11, Device: 1, Bytes: 1 << 30}, Listed{PID: 11, Device: 1, Bytes: 1 << 30})),
 		},
 		{
+			"the answer to a query has the address of each card, and PyTorch's message the processes of the failed one", "wrong_device",
+			failure("gpu", "init", onCards(Listed{PID: 11, Device: AnyDevice, Bus: "01", Bytes: 3 << 30}, Listed{PID: 11, Device: AnyDevice, Bus: "41", Bytes: 18 << 30}), func(in *Input) { in.Message = "process 11 has 3.00 gib memory in use." }),
+			failure("gpu", "init", onCards(Listed{PID: 11, Device: AnyDevice, Bus: "01", Bytes: 3 << 30}, Listed{PID: 11, Device: AnyDevice, Bus: "41", Bytes: 18 << 30}), func(in *Input) { in.Message = "process 11 has 18.00 gib memory in use." }),
+		},
+		{
 			"torch.load without and with a place", "wrong_device", failure("gpu", "checkpoint", stack("train.py resume state = torch.load(path)")),
 			failure("gpu", "checkpoint", stack("train.py resume state = torch.load(path, map_location=loc)")),
 		},

@@ -27,7 +27,11 @@ var engines = []hypothesis{
 		},
 		figure: func(in *Input) (string, *int64) {
 			if in.CacheTokens > 0 && in.CacheTokens < in.PlannedTokens {
-				return fmt.Sprintf("the KV cache has room for %s tokens; one sequence may have up to %s", memory.Thousands(in.CacheTokens), memory.Thousands(in.PlannedTokens)), in.Requested
+				text := fmt.Sprintf("the KV cache has room for %s tokens; one sequence may have up to %s", memory.Thousands(in.CacheTokens), memory.Thousands(in.PlannedTokens))
+				if in.Requested == nil && in.OneSequence > 0 {
+					return text + ", about " + classifier.GiB(in.OneSequence) + " on each GPU", &in.OneSequence
+				}
+				return text, in.Requested
 			}
 			if in.CacheBlocks > 0 && in.CacheBlocks < in.PlannedSequences {
 				return fmt.Sprintf("the cache has %s Mamba blocks, one per sequence; max_num_seqs is %s", memory.Thousands(in.CacheBlocks), memory.Thousands(in.PlannedSequences)), nil
@@ -379,6 +383,9 @@ func wideFigure(in *Input) (string, *int64) {
 	if why := noHalf(in); why != "" {
 		return why, nil
 	}
+	if pipelineByDefault(in) != "" && in.Parameters.Value <= 0 {
+		return "the pipeline is loaded without torch_dtype, so all its weights are float32, twice the size of 16 bits", nil
+	}
 	return weightsFigure(4, "weights in float32")(in)
 }
 
@@ -418,6 +425,8 @@ func (in *Input) stepPart() string {
 		return "the decoder's buffers do not fit: several rows of the longest sequence for each request that may run (max_batch_size)"
 	case in.Draft:
 		return "the draft model's compute buffer does not fit beside the main model" + in.stepSize()
+	case in.Sampler && in.passes(12, draftSampler):
+		return "the sampler's probabilities (sequences x drafted tokens x vocabulary) do not fit"
 	case in.Sampler:
 		return "the sampler's probabilities (sequences x vocabulary) do not fit"
 	}
@@ -430,11 +439,14 @@ func (in *Input) stepPart() string {
 	return "the activations of one engine step do not fit" + in.stepSize()
 }
 
+// draftSampler is the file of vLLM's sampler that accepts or rejects drafted tokens.
+const draftSampler = "rejection_sampler.py"
+
 // ofPrompts reports that an engine's sampler failed on more rows than sequences: those of the log-probabilities of prompts, which the
 // run that measures its memory does not have (vllm/model_executor/layers/sampler.py).
 func ofPrompts(in *Input) string {
 	most := cmp.Or(in.number("max_num_seqs", "max_running_requests"), 1024)
-	if !in.Serving || in.Place != memory.Sampler || len(in.Request) == 0 || in.Request[0].Low <= most {
+	if !in.Serving || in.Place != memory.Sampler || in.passes(12, draftSampler) || len(in.Request) == 0 || in.Request[0].Low <= most {
 		return ""
 	}
 	return "the sampler has a row for each token of the prompts: their log-probabilities are computed"

@@ -368,6 +368,15 @@ func CacheBytes(in *Input) int64 {
 	return n
 }
 
+// WeightsOnHost reports that the weights which Ollama's own engine keeps in host memory leave nothing of the limit. It copies them, and its
+// check sees the memory of the machine.
+func WeightsOnHost(in *Input) string {
+	if !in.host() || in.HostLimit == nil || in.HostWeights == 0 || in.HostWeights < *in.HostLimit/10*9 {
+		return ""
+	}
+	return fmt.Sprintf("Ollama puts %s of weights in host memory, and the limit is %s", classifier.GiB(in.HostWeights), gib(in.HostLimit))
+}
+
 // AnotherWorker reports that a process on the card is a worker of the same server, which has its own copy of the model there.
 func AnotherWorker(in *Input) string {
 	if in.EngineFailed || in.number("workers", "w", "WEB_CONCURRENCY") < 2 && len(in.Workers) < 2 {

@@ -240,6 +240,7 @@ var host = []hypothesis{
 			{sign, tinyLimit},
 			{3 * proof, belowWeights},
 			{3 * proof, both(CacheOnHost, func(in *Input) bool { return in.HostLimit != nil })},
+			{3 * proof, WeightsOnHost},
 			{2 * proof, sharedOut},
 			{2 * proof, both(RoomOnCard, func(in *Input) bool { return !in.SharesCard })}, // else the engine's allocator may have failed before
 			{2 * proof, builds},
@@ -256,7 +257,7 @@ var host = []hypothesis{
 			if room := RoomOnCard(in); room != "" {
 				return room, nil
 			}
-			if why := cmp.Or(builds(in), belowWeights(in), CacheOnHost(in)); why != "" {
+			if why := cmp.Or(builds(in), belowWeights(in), WeightsOnHost(in), CacheOnHost(in)); why != "" {
 				return why, nil
 			}
 			if large := oneLargeRequest(in); large != "" {

@@ -61,6 +61,14 @@ func loadsByDefault(in *Input) string {
 	return ""
 }
 
+// pipelineByDefault reports that a script loads a pipeline of Diffusers without a dtype, and that the failed code gives it none either.
+func pipelineByDefault(in *Input) string {
+	if !in.DefaultType || in.Application != "diffusers" || in.passes(len(in.Stack), "float16", ".half()") {
+		return ""
+	}
+	return "the pipeline is loaded without torch_dtype: Diffusers then makes float32 of all weights"
+}
+
 // resumed reports that a script resumed from a checkpoint and failed before its first step. The run that saved the checkpoint
 // fit, so only the load is new. Library trainers load it into host memory. A script that only evaluates resumes nothing.
 func resumed(in *Input) string {

@@ -20,6 +20,7 @@ var training = []hypothesis{
 			{sign + hint, both(loadsByDefault, (*Input).loadingAnywhere)},
 			{proof, widened},
 			{3 * proof, both(castWide, (*Input).gpu)},
+			{proof, both(pipelineByDefault, (*Input).gpu)},
 			{2 * proof, wideWeight},
 		},
 		excludes: []clue{

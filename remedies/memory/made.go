@@ -154,12 +154,18 @@ func (r *Request) sampler(size Interval) []Explanation {
 	if low == high {
 		about = ""
 	}
+	rows := Thousands(rough(low, high)) + " rows"
+	for _, p := range r.Products {
+		if p.Tokens >= low && p.Tokens <= high && !p.Tried {
+			about, rows = "", fmt.Sprintf("%s rows (%s)", Thousands(p.Tokens), p.How)
+		}
+	}
 	named := ""
 	if r.Vocab.Named {
 		named = " (from the model's name)"
 	}
 	return []Explanation{{
 		What: string(Sampler), Seen: true, Bytes: width, Low: low, High: high,
-		Text: fmt.Sprintf("the sampler's probabilities in float32: %s%s rows x %s vocabulary%s x %d bytes = %s.", about, Thousands(rough(low, high)), r.Vocab, named, width, GiB(r.Bytes)),
+		Text: fmt.Sprintf("the sampler's probabilities in float32: %s%s x %s vocabulary%s x %d bytes = %s.", about, rows, r.Vocab, named, width, GiB(r.Bytes)),
 	}}
 }

@@ -187,6 +187,8 @@ var models = []Model{
 	{Name: "phi-4", Parameters: 14_659_507_200, Vocab: 100352, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 10, Intermediate: 17920},
 	{Name: "gpt-oss-20b", Vocab: 201088, Hidden: 2880, Layers: 24, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},
 	{Name: "gpt-oss-120b", Vocab: 201088, Hidden: 2880, Layers: 36, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},
+	// Cohere (CohereForAI). A layer has one norm.
+	{Name: "c4ai-command-r-v01", Parameters: 34_980_831_232, Vocab: 256000, Hidden: 8192, Layers: 40, Heads: 64, KVHeads: 64, Intermediate: 22528, Tied: true},
 	// EleutherAI (EleutherAI).
 	{Name: "gpt-neo-125m", Parameters: 125_198_592, Vocab: 50257, Hidden: 768, Layers: 12, Heads: 12, KVHeads: 12, Intermediate: 3072, Tied: true, Ungated: true, Biases: true, Positions: 2048},
 	{Name: "gpt-neo-1.3B", Parameters: 1_315_575_808, Vocab: 50257, Hidden: 2048, Layers: 24, Heads: 16, KVHeads: 16, Intermediate: 8192, Tied: true, Ungated: true, Biases: true, Positions: 2048},

@@ -1,0 +1,88 @@
+package remedies
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestWhatServersLogsAreToldFirst pairs logs of servers and their neighbors with the cause, the first change and changes of none.
+func TestWhatServersLogsAreToldFirst(t *testing.T) {
+	t.Parallel()
+	const (
+		ollama = "+ cat job.sbatch\n#!/bin/bash\n#SBATCH --mem=16G\n+ ollama serve\n" + `time=2025-10-20T10:11:02.121Z level=INFO source=routes.go:1564 msg="Listening on 127.0.0.1:11434 (version 0.12.6)"` + "\n" +
+			`time=2025-10-20T10:11:12.411Z level=INFO source=server.go:400 msg="starting runner" cmd="/bin/ollama runner --ollama-engine --model /m/blobs/sha256-6be6 --ctx-size 8192"` + "\n" +
+			`time=2025-10-20T10:11:14.378Z level=INFO source=device.go:211 msg="model weights" device=CPU size="%s GiB"` + "\n" +
+			`time=2025-10-20T10:11:52.704Z level=ERROR source=sched.go:488 msg="error loading llama server" error="llama runner process has terminated: signal: killed"` + "\n" +
+			"slurmstepd: error: Detected 1 oom_kill event in StepId=81.batch. Some of the step tasks have been OOM Killed.\n"
+		trtllm = "$ trtllm-serve /m/Qwen3-32B-FP8 --backend pytorch --tp_size 2\n[TensorRT-LLM] TensorRT-LLM version: 1.0.0rc3\n[07/23/2025-06:37:06] [TRT-LLM] [RANK %d] [E] Error executing load_single_module with args ('model.layers.29.mlp.gate_up_proj', Linear()): " +
+			"CUDA out of memory. Tried to allocate 126.00 MiB. GPU 0 has a total capacity of 23.53 GiB of which 43.00 MiB is free. Process 32689 has 404.00 MiB memory in use. Process 33095 has 19.44 GiB memory in use. Process 33096 has 3.63 GiB memory in use. " +
+			"Of the allocated memory 2.92 GiB is allocated by PyTorch, and 313.50 MiB is reserved by PyTorch but unallocated.\n"
+		diffusers = "$ cat serve.py\npipe = StableDiffusion3Pipeline.from_pretrained(\"stabilityai/stable-diffusion-3-medium-diffusers\", variant=\"fp16\"%s)\n$ python serve.py\n"
+		lmdeploy  = "$ lmdeploy serve api_server /m/internlm2-chat-7b --tp 1\n2024-03-27 07:51:02,418 - lmdeploy - WARNING - model_source: ModelSource.HF_MODEL\n"
+		limit     = "memory: usage 16777216kB, limit 16777216kB, failcnt 20313\noom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=docker-5be.scope,mems_allowed=0-1,oom_memcg=/system.slice/docker-5be.scope,task_memcg=/system.slice/docker-5be.scope,task=lmdeploy,pid=88412,uid=0\n" +
+			"Memory cgroup out of memory: Killed process 88412 (lmdeploy) total-vm:141220188kB, anon-rss:16640512kB, file-rss:161204kB, shmem-rss:8192kB, UID:0 pgtables:37112kB oom_score_adj:0\n"
+		eagle = "$ vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 512 --max-model-len 8192 --gpu-memory-utilization 0.95 --speculative-config '{\"method\": \"eagle3\", \"num_speculative_tokens\": 5}'\nINFO 09-02 07:40:14 [api_server.py:1805] vLLM API server version 0.10.1.1\n" +
+			"INFO 09-02 07:40:14 [utils.py:326] non-default args: {'max_model_len': 8192, 'gpu_memory_utilization': 0.95, 'max_num_seqs': 512, 'speculative_config': {'method': 'eagle3', 'num_speculative_tokens': 5}}\n" +
+			"INFO 09-02 07:41:04 [kv_cache_utils.py:849] GPU KV cache size: 194,144 tokens\nINFO:     Application startup complete.\n"
+	)
+	toCard := stackOf(full("36.00 MiB", "21.98", "14.44 MiB", "21.65"), "/app/serve.py|<module>|pipe = pipe.to(\"cuda\")", "diffusers/pipelines/pipeline_utils.py|to|module.to(device, dtype)", "torch/nn/modules/module.py|convert|return t.to(")
+	stats := ""
+	for i := range 8 {
+		stats += fmt.Sprintf("2024-03-27T%02d:00:00 lmdeploy-api  %d.04GiB / 16GiB  %d.00%%\n", 8+i, 3+i+i/2, 19+8*i)
+	}
+	for _, c := range []struct {
+		name, log, cause, first string
+		never                   []string
+	}{
+		{"weights in host memory beyond what the job asked for", fmt.Sprintf(ollama, "25.0"), "limit_too_small", "--mem=32G", []string{"OLLAMA_CONTEXT_LENGTH=2048", "num_ctx=4096"}},
+		{"weights in host memory within it", fmt.Sprintf(ollama, "9.0"), "host_load", "--mem=24G", nil},
+		{"a rank that loads through another's card", fmt.Sprintf(trtllm, 1), "wrong_device", "TRT_LLM_DISABLE_LOAD_WEIGHTS_IN_PARALLEL=True", []string{"--tp_size=4"}},
+		{"a rank on its own card", fmt.Sprintf(trtllm, 0), "foreign_process", "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv", []string{"TRT_LLM_DISABLE_LOAD_WEIGHTS_IN_PARALLEL=True"}},
+		{"a pipeline without a dtype", fmt.Sprintf(diffusers, "") + toCard, "wrong_dtype", "torch_dtype=bfloat16", nil},
+		{"a pipeline in 16 bits", fmt.Sprintf(diffusers, ", torch_dtype=torch.float16") + toCard, "states_too_big", "pipe.enable_model_cpu_offload()=True", nil},
+		{"a container whose memory grows", lmdeploy + stats + limit, "leak_over_steps", "lmdeploy=pip install -U lmdeploy", []string{"--memory=24G"}},
+		{"a container whose memory stays", lmdeploy + strings.Repeat("2024-03-27T08:00:00 lmdeploy-api  12.04GiB / 16GiB  75.00%\n", 8) + limit, "limit_too_small", "--memory=24G", []string{"lmdeploy=pip install -U lmdeploy"}},
+		{
+			"logits of drafted tokens", eagle + stackOf(full("1.22 GiB", "44.39", "1.02 GiB", "42.28"), "vllm/v1/worker/gpu_model_runner.py|execute_model|output_token_ids = self.rejection_sampler(", "vllm/v1/sample/rejection_sampler.py|forward|target_probs = compute_probs(", "vllm/v1/sample/rejection_sampler.py|compute_probs|logits = logits / temperature.unsqueeze(-1)"),
+			"engine_activation", "--gpu-memory-utilization=0.86",
+			[]string{"--enforce-eager=True"},
+		},
+		{
+			"Ollama's model on the same card", "$ python train.py\n" + stackOf(full("112.00 MiB", "23.53", "38.50 MiB", "6.53"), "/w/train.py|main|loss = model(x)", "torch/nn/modules/linear.py|forward|return F.linear(input, self.weight, self.bias)") +
+				"$ nvidia-smi\n|    0   N/A  N/A            2816      C   /usr/local/bin/ollama                 16794MiB |\n",
+			"foreign_process", "ollama stop=ollama stop MODEL  # or a keep_alive of 0 in its requests", nil,
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, c.log)
+			require.NotNil(t, a.Cause)
+			assert.Equal(t, c.cause, a.Cause.ID)
+			assert.Equal(t, c.first, firstChange(a))
+			for _, no := range c.never {
+				for _, p := range a.Proposals {
+					for _, ch := range p.Changes {
+						if ch.To != nil {
+							assert.NotEqual(t, no, ch.Key+"="+*ch.To)
+						}
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestAnEngineSaysHowManyDraftedTokensItSamples(t *testing.T) {
+	t.Parallel()
+	log := "$ vllm serve m --max-num-seqs 256 --num-speculative-tokens 3\nINFO 09-02 07:40:14 [api_server.py:1805] vLLM API server version 0.10.1.1\nInitializing a V1 LLM engine (v0.10.1.1) with config: model='meta-llama/Llama-3.1-8B-Instruct', max_seq_len=8192\n" +
+		"INFO 09-02 07:41:04 [kv_cache_utils.py:849] GPU KV cache size: 194,144 tokens\nINFO:     Application startup complete.\n" +
+		stackOf(full("376.00 MiB", "44.39", "120.00 MiB", "43.28"), "vllm/v1/worker/gpu_model_runner.py|execute_model|output_token_ids = self.rejection_sampler(", "vllm/v1/sample/rejection_sampler.py|compute_probs|output_prob = logits.softmax(dim=-1, dtype=torch.float32)")
+	a := answerTo(t, log)
+	assert.Contains(t, a.Cause.Text, "768 rows (256 sequences x 3 drafted tokens) x 128,256 vocabulary")
+	assert.Contains(t, changesOf(a), "num_speculative_tokens=1")
+	assert.Contains(t, changesOf(a), "--max-num-seqs=128")
+}
