@@ -44,8 +44,8 @@ func TestWhatServersLogsAreToldFirst(t *testing.T) {
 		{"a rank on its own card", fmt.Sprintf(trtllm, 0), "foreign_process", "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv", []string{"TRT_LLM_DISABLE_LOAD_WEIGHTS_IN_PARALLEL=True"}},
 		{"a pipeline without a dtype", fmt.Sprintf(diffusers, "") + toCard, "wrong_dtype", "torch_dtype=bfloat16", nil},
 		{"a pipeline in 16 bits", fmt.Sprintf(diffusers, ", torch_dtype=torch.float16") + toCard, "states_too_big", "pipe.enable_model_cpu_offload()=True", nil},
-		{"a container whose memory grows", lmdeploy + stats + limit, "leak_over_steps", "lmdeploy=pip install -U lmdeploy", []string{"--memory=24G"}},
-		{"a container whose memory stays", lmdeploy + strings.Repeat("2024-03-27T08:00:00 lmdeploy-api  12.04GiB / 16GiB  75.00%\n", 8) + limit, "limit_too_small", "--memory=24G", []string{"lmdeploy=pip install -U lmdeploy"}},
+		{"a container whose memory grows", lmdeploy + stats + limit, "leak_over_steps", "lmdeploy version=pip install -U lmdeploy", []string{"--memory=24G"}},
+		{"a container whose memory stays", lmdeploy + strings.Repeat("2024-03-27T08:00:00 lmdeploy-api  12.04GiB / 16GiB  75.00%\n", 8) + limit, "limit_too_small", "--memory=24G", []string{"lmdeploy version=pip install -U lmdeploy"}},
 		{
 			"logits of drafted tokens", eagle + stackOf(full("1.22 GiB", "44.39", "1.02 GiB", "42.28"), "vllm/v1/worker/gpu_model_runner.py|execute_model|output_token_ids = self.rejection_sampler(", "vllm/v1/sample/rejection_sampler.py|forward|target_probs = compute_probs(", "vllm/v1/sample/rejection_sampler.py|compute_probs|logits = logits / temperature.unsqueeze(-1)"),
 			"engine_activation", "--gpu-memory-utilization=0.86",
