@@ -8,8 +8,8 @@ const statusName = `(?:(?>[A-Z]{2,12})_(?:(?:RESULT_)?ERROR_OUT_OF_(?:DEVICE_|HO
 // statusWords are in each of them.
 var statusWords = []string{"ERROR_OUT_OF_", "MemoryAllocation", "ErrorOutOfMemory", "ALLOC_FAILED", "ALLOCATION_FAILED", "memory_error"}
 
-// foundIn is the place that grep puts before a line.
-const foundIn = `(?:[\w./+-]{1,200}\.\w{1,6}[:-](?:\d{1,6}[:-])?)`
+// foundIn is the place that grep puts before a line, or Python's trace.
+const foundIn = `(?:[\w./+-]{1,200}\.\w{1,6}(?:[:-](?:\d{1,6}[:-])?|\(\d{1,6}\): ))`
 
 // inSource is what may stand before a line of source: where grep found it, the sign of a diff, the number of a listing.
 const inSource = `^` + foundIn + `?[+-]{0,2}(?>(?:-{1,8}>|[│❱>]|\s){0,60})(?:\d{1,6}(?: ?[:|])?[\s│]{1,40})?`
@@ -77,7 +77,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.code",
 			Requires: []string{"raise ", "except", "if ", "if(", "then", "while ", "with ", "case ", "assert", "EXPECT", "ASSERT", "REQUIRE", "CHECK", `and "`, `or "`, "and '", "or '", `",`, `: "`, "throw", "catch", "INSERT INTO ", "insert into ", "local ", "console.", "def ", "expect(", "let(:", ").", "return", "#define ", "echo ", "grep ", "rg ", "sed ", "awk ", "let ", "const ", "var ", "static ", "pub ", "auto ", "char ", "tring ", "print", "puts(", "rror(", "anic(", "atal(", "ail(", "arn(", `("`, "('", `="`, "='", `= "`, "= '", "= r", "= f", "= b", "= u"},
-			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|expect\(|let\(:|\(.{1,80}\)\.\w{1,40}\(["']|(?:and|or) (?:not )?["'].{1,200}["'] (?:not )?in \w|assert (?:not )?\w[\w.]{0,60}[(\[]|assert (?:not )?[\w.]{1,60} (?:[<>]=?|[=!]=|is|in|not in) [^"']{1,80}, ?[rfbu]?["'].{1,400}["']\s*$|(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\w{1,30})?\(|[A-Z]\w{0,40}:\s{1,40}"[^"]{0,400}",\s*$|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new )?(?:\w[\w:.]{1,80})?\(|(?:INSERT INTO|insert into) \w|local \w{1,40} = ["']|console\.\w{1,20}\(|\S.{1,200}\{ ?(?:return|throw|panic|raise)\b.{1,300}\}\s*$|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
+			Expr: inSource + `(?:raise \w[\w.]{0,80}\(|expect\(|let\(:|\(.{1,80}\)\.\w{1,40}\(["']|(?:and|or) (?:not )?["'].{1,200}["'] (?:not )?in \w|assert (?:not )?\w[\w.]{0,60}[(\[]|assert (?:not )?[\w.]{1,60} (?:[<>]=?|[=!]=|is|in|not in) [^"']{1,80}, ?[rfbu]?["'].{1,400}["']\s*$|(?:EXPECT|ASSERT|REQUIRE|CHECK)(?:_\w{1,30})?\(|[A-Z]\w{0,40}:\s{1,40}"[^"]{0,400}",\s*$|except\b.{0,200}:(?:\s|$)|(?:el)?if\b.{1,400}[:{;]\s*(?:#.*|//.*)?$|(?:el)?if\b.{1,400}\bthen\s*$|(?:while|for|with|case)\b.{1,400}[:{]\s*$|assert\w{0,20}\b ?[("'\[]|(?:throw|catch) ?(?:new )?(?:\w[\w:.]{1,80})?\(|(?:INSERT INTO|insert into) \w|local \w{1,40} = ["']|console\.\w{1,20}\(|\S.{1,200}\{ ?(?:return|throw|panic|raise)\b.{1,300}\}\s*$|(?:else )?if \w{1,40}\(.{1,400}["']\) ?\{ ?\S.{0,200}\}\s*$|def |return .{1,400}[;)]\s*$|return\b.{0,20}["'(]` +
 				`|\#define |(?:echo|grep|rg|sed|awk) +(?:-\w|["'])|(?:let|const|var|static|pub|auto|char|string|String)\b.{1,200}=|[A-Z][A-Z0-9_]{2,40} ?= ?[rfbu]{0,2}["']|(?:f?printf|print|puts|error|panic|fatal|fail|warn)\(["'])` +
 				`|` + inSource + `(?!(?:\w{1,40} ?= ?)?torch\.(?:cuda\.)?OutOfMemoryError\(["']CUDA out of memory\. Tried to allocate \d+\.\d\d .{0,800}\)\s*$)(?:[\w.*, ]{1,60} :?= )?(?:[\w$]{1,60}(?:\.|->|::)){1,6}\w{1,60}!?\((?:.{0,20}["'(]|[^()"']{1,40}")|` + inSource + `[\w.>-]{1,80}\s*[:+]?= ?(?:[rfbu]{1,2}["']|["'].*["'];\s*$)|^[+-]?\t{1,4}\w{1,60}\s*:?= ".{0,400}"\s*$|` + inSource + `\{"[^"]{1,400}", .{1,200}\},\s*$|` + inSource + `[A-Z][A-Z0-9_]{3,60}\(.{1,400}\s\\\s*$|` + inSource + `[a-z]\w{0,60}\((?:[\w.&*>-]{1,40}, ?){0,4}"[^"]{1,400}"(?:\s*$|(?:, ?[^()]{1,200})?\);\s*$)`,
 			Veto: true, Source: "statements of Python, C, C++, Go, Rust, JavaScript, shell: their keywords, calls and ends",
@@ -103,6 +103,7 @@ func formVetoes() []pattern.Pattern {
 				`    let(:log) { "RuntimeError: CUDA error: out of memory" }`,
 				`	if ret == nvml.Bad { return fmt.Errorf("CUDA error: out of memory") }`,
 				`local s = "CUDA error: out of memory"`,
+				`  else if contains(string!(.message), "CUDA error: out of memory") { .class = "gpu_oom" }`,
 				"INSERT INTO logs VALUES (1, 'RuntimeError: CUDA error: out of memory');",
 				`  MAP_ERROR("CUDA_ERROR_OUT_OF_MEMORY",                              \`,
 				`    subst("CUBLAS_STATUS_ALLOC_FAILED", "rocblas_status_not_implemented", "numeric_literal");`,
@@ -111,6 +112,7 @@ func formVetoes() []pattern.Pattern {
 			NoMatch: []string{
 				"print worker: RuntimeError: CUDA error: out of memory",
 				"if rank 0 dies: RuntimeError: CUDA error: out of memory",
+				`if (rank 0) fails with RuntimeError("CUDA error: out of memory") {node 3}`,
 				"raise in worker 3: torch.OutOfMemoryError",
 				"return code 1, RuntimeError: CUDA error: out of memory",
 				"assert failed on rank 3, last error 'CUDA error: out of memory'",
@@ -131,7 +133,7 @@ func formVetoes() []pattern.Pattern {
 			Requires: []string{"'", `"`},
 			Expr: inSource + `(?<=\s{4}|\t)(?!.{0,400}(?:total capaci?ty|already allocated|of which))(?:` +
 				`\(?[rfbu]{0,2}(?:"[^"]{0,400}(?<!\\n)"|'[^']{0,400}(?<!\\n)')[,)\];]{0,3}\s*(?:#.*|//.*)?` +
-				`|[([{]{0,2}(?:[a-z_][\w.[\]]{0,40}(?:: ?[\w.[\], ]{1,40})? {1,30}= \[?(?:[\w.]{1,60}\(){0,3}|(?:[\w.]{1,60}\(){1,3})["'].{1,400}["'][)\]]{0,4}(?:, \w{1,20}){0,3}[)\]}]{0,2},?\s*)$`,
+				`|[([{]{0,2}(?:[a-z_][\w.[\]]{0,40}(?:: ?[\w.[\], ]{1,40})? {1,30}= \[?(?:[\w.]{1,60}\(){0,3}|(?:[\w.]{1,60}\(){1,3})["'].{1,400}["'][)\]]{0,4}(?:, \w{1,20}){0,3}[)\]}]{0,2},?\s*(?:#.*|//.*)?)$`,
 			Veto: true, Source: "the text of a call, a list or a variable on a line of its own",
 			Match: lines(
 				`        "DefaultCPUAllocator: can't allocate memory",  # CPU OOM`,
@@ -145,11 +147,13 @@ func formVetoes() []pattern.Pattern {
 				`            (RuntimeError("CUDA out of memory. Tried to allocate 66.54 GiB."), True),`,
 				`    ("slurmstepd: error: Detected 1 oom-kill event(s) in StepId=7.batch.",`,
 				`        fault[0] = _OOM("CUDA out of memory. Tried to allocate 2.00 GiB")`,
+				`x.py(50):             msg = 'CUDA out of memory. Tried to allocate 2.00 GiB'  # a made-up one`,
 			),
 			NoMatch: []string{
 				`      "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.",`,
 				`      "RuntimeError: CUDA error: out of memory\n",`,
 				`error = RuntimeError('CUDA error: out of memory')`,
+				`x.py(50): msg = 'CUDA error: out of memory'`,
 			},
 		},
 		{
@@ -297,11 +301,11 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.test",
-			Requires: []string{"E  ", "PASSED", "SKIPPED", "XFAIL", "XPASS", "ok ", ".. ok", "✓ ", "✔ ", "--- ", "[ ", "_test.go:"},
-			Expr:     `^(?:\s{4,16}\w{1,60}_test\.go:\d{1,6}: .{0,80}(?:Kill(?:ed)? process \d|invoked oom-killer|oom[-_]kill:?(?: event)?\b)|\s{0,16}(?:E {3,}(?!torch\.(?:cuda\.)?OutOfMemoryError: CUDA out of memory\. Tried to allocate .{1,20}\. GPU \d+ has a total capacity of )|[✓✔] )|test .{1,400} \.\.\. ok$|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) |\[ RUN {6}\] )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
-			Veto:     true, Source: "pytest, TAP, go test, GoogleTest, cargo test, Mocha: what a test provokes; a test on a GPU fails with the allocator's own figures",
-			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory", "[ RUN      ] Alloc.CUDA_ERROR_OUT_OF_MEMORY", `test oom::parses "RuntimeError: CUDA error: out of memory" ... ok`, "    kernel_test.go:41: line: Memory cgroup out of memory: Killed process 4242 (python) total-vm:1kB, anon-rss:1kB", `    kernel_test.go:41: in: "Out of memory: Kill process 42 (java) score 996 or sacrifice child"`, `    kernel_test.go:41: in: "Killed process 42 (java) total-vm:1kB, anon-rss:1kB, file-rss:0kB"`, "  ✓ shows RuntimeError: CUDA error: out of memory (12 ms)"),
-			NoMatch: []string{"E   torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free.", "E0601 10:00:00 12 x.cc:1] RuntimeError: CUDA error: out of memory", "[  FAILED  ] Alloc.Big: CUDA error: out of memory", "[ RUN 7 ] RuntimeError: CUDA error: out of memory", "    llm_test.go:41: cudaMalloc failed: out of memory", "kernel_test.go:41: Memory cgroup out of memory: Killed process 4242 (python) total-vm:1kB"},
+			Requires: []string{"E  ", "PASSED", "SKIPPED", "XFAIL", "XPASS", "ok ", " ... ", "✓ ", "✔ ", "--- ", "[ ", "_test.go:"},
+			Expr:     `^(?:\s{4,16}\w{1,60}_test\.go:\d{1,6}: .{0,80}(?:Kill(?:ed)? process \d|invoked oom-killer|oom[-_]kill:?(?: event)?\b)|\s{0,16}(?:E {3,}(?!torch\.(?:cuda\.)?OutOfMemoryError: CUDA out of memory\. Tried to allocate .{1,20}\. GPU \d+ has a total capacity of )|[✓✔] )|.{1,400} \.\.\. (?:ok|expected failure|skipped ["'].{0,200}["'])$|(?:PASSED|SKIPPED|XFAIL|XPASS) |ok \d{1,6} |--- (?:PASS|SKIP): |\[ {1,8}(?:OK|PASSED) |\[ RUN {6}\] )|^\S{1,400}::\w.{0,400} (?:PASSED|SKIPPED|XFAIL|XPASS)\b`,
+			Veto:     true, Source: "pytest, TAP, go test, GoogleTest, cargo test, Mocha, unittest and the first lines of its docstrings: what a test provokes; a test on a GPU fails with the allocator's own figures",
+			Match:   lines("E   RuntimeError: CUDA error: out of memory", "    E       torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.", "PASSED tests/test_retry.py::test_x - RuntimeError: CUDA error: out of memory", "[ RUN      ] Alloc.CUDA_ERROR_OUT_OF_MEMORY", `test oom::parses "RuntimeError: CUDA error: out of memory" ... ok`, "Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB ... ok", "RuntimeError: CUDA error: out of memory ... skipped 'no card'", "    kernel_test.go:41: line: Memory cgroup out of memory: Killed process 4242 (python) total-vm:1kB, anon-rss:1kB", `    kernel_test.go:41: in: "Out of memory: Kill process 42 (java) score 996 or sacrifice child"`, `    kernel_test.go:41: in: "Killed process 42 (java) total-vm:1kB, anon-rss:1kB, file-rss:0kB"`, "  ✓ shows RuntimeError: CUDA error: out of memory (12 ms)"),
+			NoMatch: []string{"RuntimeError: CUDA error: out of memory ... ERROR", "loading ... ok, then RuntimeError: CUDA error: out of memory", "E   torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.20 GiB is free.", "E0601 10:00:00 12 x.cc:1] RuntimeError: CUDA error: out of memory", "[  FAILED  ] Alloc.Big: CUDA error: out of memory", "[ RUN 7 ] RuntimeError: CUDA error: out of memory", "    llm_test.go:41: cudaMalloc failed: out of memory", "kernel_test.go:41: Memory cgroup out of memory: Killed process 4242 (python) total-vm:1kB"},
 		},
 		{
 			// A failed assertion may show what a program really reported. Only what it should have, and PyTorch's message without the card's
@@ -426,7 +430,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.listed",
 			Requires: []string{" (", ": ", "#", "\t", "Cannot"},
-			Expr:     `^(?:\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |: \d{10}:\d{1,6};|#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|Q: (?:What|Why|How|Can|Is|Does|Do|Should|My|I)\b|(?:hyp|ref|src|tgt|Decoded|Tokens|Generated text|[Ss]olution(?:_str| string)): |(?:Prompt|Output): {2,8}["']|[STHDP]-\d{1,7}\t|\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$))`,
+			Expr:     `^(?:\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |: \d{10}:\d{1,6};|#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|Q: (?:What|Why|How|Can|Is|Does|Do|Should|My|I)\b|(?:hyp|ref|src|tgt|Decoded|Tokens|Generated text|[Ss]olution(?:_str| string)): |(?:Prompt|Output): {2,8}["']|(?:Last|First) (?:hit|seen) \d{1,4} (?:day|week|month|year)s? ago\b|[STHDP]-\d{1,7}\t|\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$))`,
 			Veto:     true, Source: "git blame, the history of zsh, gh issue list, questions and answers, what a model reads and writes (fairseq, vLLM's examples, verl's rewards), errors in a manual",
 			Match: lines(
 				`^1a2b3c4 (Me 2026-03-01 09:00:00 +0000 12)     raise RuntimeError("CUDA error: out of memory")`,

@@ -75,6 +75,8 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"what a tool printed":         {"  {\n    \"role\": \"tool\",\n    \"content\": \"", true},
 		"a part of what it printed":   {"  {\n    \"role\": \"tool\",\n    \"content\": [\n      {\n        \"text\": \"", true},
 		"a turn in YAML":              {"- role: tool\n  content: |\n    ", true},
+		"a problem in YAML":           {"instance_id: a__b-1\nproblem_statement: |-\n  It fails:\n\n  ", true},
+		"a pod's message in YAML":     {"reason: Error\nmessage: |-\n  It fails:\n\n  ", false},
 		"a prompt in YAML":            {"- id: 3\n  prompt: |\n    why?\n    ", true},
 		"an error in YAML":            {"- prompt: hello\n  error: |\n    ", false},
 		"an error beside a turn":      {"  {\n    \"role\": \"assistant\",\n    \"error\": \"", false},

@@ -185,7 +185,7 @@ var (
 )
 
 // promptText is the key of a text over several lines that is the data of a run.
-var promptText = lazyre.New(`^(?:prompt|question|instruction|completion)$`)
+var promptText = lazyre.New(`^(?:prompt|question|instruction|completion|problem_statement|hints_text)$`)
 
 // catalogKey is a key that stands beside the message of an error in a list of errors or tests, or above it, and that no report of a
 // failure has.

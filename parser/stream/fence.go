@@ -17,11 +17,18 @@ import (
 // than a few words stand behind it.
 
 // fenceOpens is the line that opens a block. Its groups close it: of a fence, a here-document, an element as in prompts and in what agents
-// print, what a heading begins, a block of LaTeX or Org, and a prompt that lm-eval shows (lm_eval/evaluator_utils.py, print_writeout).
-var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src|quot(?:e|ation)))\\b)|.{0,400}( on next line\\):)$")
+// print, what a heading begins, a block of LaTeX or Org, a prompt that lm-eval shows (lm_eval/evaluator_utils.py, print_writeout), a node that
+// LlamaIndex found, up to its score (llama_index/core/schema.py), and a sample of llm.c between two rules (train_gpt2.cu).
+var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src|quot(?:e|ation)))\\b)|.{0,400}( on next line\\):)$|^Node (ID: )[\\w-]{8,64}$|^(generating:)$")
 
 // endOfBlock makes the end of a block of LaTeX or Org of its beginning.
 var endOfBlock = strings.NewReplacer("begin", "end", "BEGIN", "END")
+
+// The last line of a node, and the rules around a sample. Both programs print a block at once: one that begins again has not ended.
+const (
+	nodeScore  = "Score: "
+	sampleRule = "---"
+)
 
 // repositoryLink is a link of Markdown to a file beside its own or to a heading: it leads nowhere in an issue.
 var repositoryLink = lazyre.New(`\]\((?:\.{0,2}/?[\w./-]{1,200}\.(?:mdx?|rst|adoc|py|sh|ipynb|png|svg|ya?ml)\b|#[a-z])`)
@@ -86,7 +93,7 @@ func hasFence(text []byte) bool {
 	return bytes.Contains(text, []byte("```")) || bytes.Contains(text, []byte("<<")) || bytes.Contains(text, []byte("~~~")) ||
 		bytes.Contains(text, []byte("BEGIN ")) || bytes.Contains(text, []byte("<pre")) || bytes.Contains(text, []byte(">Traceback")) || bytes.Contains(text, []byte(">\n")) ||
 		bytes.Contains(text, []byte(`\begin{`)) || bytes.Contains(text, []byte("#+begin_")) || bytes.Contains(text, []byte("#+BEGIN_")) ||
-		bytes.HasSuffix(text, []byte{'>'}) || bytes.Contains(text, []byte(" on next line):"))
+		bytes.HasSuffix(text, []byte{'>'}) || bytes.Contains(text, []byte(" on next line):")) || bytes.Contains(text, []byte("Node ID: ")) || bytes.Contains(text, []byte("generating:"))
 }
 
 // read follows a line and reports whether it shows that the blocks before it are quoted.
@@ -103,6 +110,9 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return f.below > maxWords
 	}
 	f.prose.read(raw, f.end == "")
+	if (f.end == nodeScore || f.end == sampleRule) && f.isCut(line, raw) {
+		f.end, f.until = "", min(f.until, line)
+	}
 	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end))
 	if (f.end == "" || strings.HasPrefix(f.end, "</")) && bytes.Contains(raw, []byte("</h")) && htmlHeading().Match(raw) {
 		f.html, f.document, f.end = true, true, ""
@@ -121,6 +131,8 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 	if edge && (h.Stream == f.stream || h.Stream == "") {
 		if f.end == "" && exited().Match(body) {
 			f.exited = line + 1
+		} else if f.end == sampleRule && line == f.from+1 {
+			return false // the upper one
 		} else if f.closes(body) {
 			f.close(line)
 		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" && (!f.html || string(m[3])+string(m[4]) == "pre") {
@@ -141,6 +153,10 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 				f.end, f.here = endOfBlock.Replace(string(m[6])), true
 			case len(m[7]) > 0:
 				f.end, f.here = "(end of ", true
+			case len(m[8]) > 0:
+				f.end, f.here = nodeScore, true
+			case len(m[9]) > 0:
+				f.end, f.here, f.part = sampleRule, true, false
 			default:
 				f.part = false
 			}
@@ -163,6 +179,16 @@ func (f *fence) speak() (quotes bool) {
 	quotes = f.until > 0 && f.chat && f.end == ""
 	f.chat, f.end = true, ""
 	return quotes
+}
+
+// isCut reports whether a line shows that the block of a node or a sample has not ended, or is none.
+func (f *fence) isCut(line int, raw []byte) bool {
+	body, _ := envelope.Peel(bytes.TrimSpace(raw))
+	if line == f.from+1 && f.end == sampleRule {
+		return string(body) != sampleRule
+	}
+	m := fenceOpens().FindSubmatch(body)
+	return m != nil && len(m[8])+len(m[9]) > 0
 }
 
 // closes reports whether a line that holds the end of a block is no more than that.

@@ -26,7 +26,8 @@ type testRunner struct {
 // sessionSign is in the first line of a session of pytest.
 const sessionSign = "test session starts"
 
-// testRunners are pytest for a test and for a session that does not name its tests, unittest, go test, GoogleTest, cargo test, ctest -V,
+// testRunners are pytest for a test and for a session that does not name its tests, unittest, which shows the first line of a test's docstring
+// before the result, go test, GoogleTest, cargo test, ctest -V,
 // Jest, which names the file behind what its tests print, and MkDocs, which runs none, but may print the pages that it builds.
 var testRunners = []testRunner{
 	{
@@ -42,10 +43,10 @@ var testRunners = []testRunner{
 		fails:  lazyre.New(`^=+ .*\b\d+ (?:failed|errors?)\b.* =+$`),
 	},
 	{
-		sign:   " ... ",
-		begins: lazyre.New(`^\w+ \([\w.<>]+\) \.\.\. `),
-		passes: lazyre.New(`^(?:ok|skipped .*|expected failure)$`),
-		fails:  lazyre.New(`^(?:FAIL|ERROR|unexpected success)$`),
+		sign:   " (",
+		begins: lazyre.New(`^(?:\w+ \([\w.<>]+\) \.\.\. |test\w* \(\w+(?:\.\w+)+\)$)`),
+		passes: lazyre.New(`^(?:.+ \.\.\. )?(?:ok|skipped .*|expected failure)$`),
+		fails:  lazyre.New(`^(?:.+ \.\.\. )?(?:FAIL|ERROR|unexpected success)$`),
 	},
 	{
 		sign:   "=== ",
@@ -216,12 +217,13 @@ func (f *fence) readResult(line int, raw []byte) bool {
 	if !ok {
 		return false
 	}
-	if name, ok := testNameIn(f.test.passes, text); ok && name == f.name && !f.anyDied() {
+	_, begins := testNameIn(f.test.begins, text)
+	begins = begins && f.name == ""
+	if name, ok := testNameIn(f.test.passes, text); ok && name == f.name && !begins && !f.anyDied() {
 		return true
 	}
 	name, failed := testNameIn(f.test.fails, text)
-	_, begins := testNameIn(f.test.begins, text)
-	if failed && name == f.name || begins && f.name == "" || died().Match(body) {
+	if failed && name == f.name || begins || died().Match(body) {
 		f.until = line
 	}
 	return false

@@ -9,12 +9,13 @@ import (
 )
 
 // Programs show texts in forms that no failure has: their own help, manuals, what a search found, a table of samples, passages of
-// documents, and what a tool of an agent printed.
+// documents, what a tool of an agent printed, and what the tests that passed did.
 
 // isShown reports whether the lines above an event show that it is such a text.
 func (r *Reader) isShown(at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
-	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.inPassage(at) || r.inToolOutput(own, at)
+	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) ||
+		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || dumped().Match(own)
 }
 
 // usage is the first line of the help of a program as argparse prints it (argparse.py, HelpFormatter) or click (click/formatting.py), and
@@ -149,3 +150,43 @@ func (r *Reader) inToolOutput(own []byte, at int) bool {
 	}
 	return false
 }
+
+// What Codex prints of a command that succeeded: a line that ends with how long it took, and this many lines of its output at most. Each of
+// its other lines begins with a time, or with the name of what comes (codex-rs/exec/src/event_processor_with_human_output.rs).
+const outputOfCommand = 20
+
+var (
+	succeeded = lazyre.New(`(?:^|-l?c .{1,900}) succeeded in [\d.]{1,8}(?:ms|s|m ?\d\ds):$`)
+	saidNext  = lazyre.New(`^(?:\[\d{4}-\d\d-\d\dT[\d:]{8}\] |(?:exec|codex|thinking|user|tokens used.{0,20})$)`)
+)
+
+// inCommand reports whether an event is in such an output.
+func (r *Reader) inCommand(at int) bool {
+	below := 0
+	for line := range r.above(at) {
+		if below++; bytes.HasSuffix(line, []byte("s:")) && succeeded().Match(line) {
+			return true
+		}
+		if below == outputOfCommand || len(line) > 0 && saidNext().Match(line) {
+			return false
+		}
+	}
+	return false
+}
+
+// inPasses reports whether an event is in the section in which pytest -rP shows what the tests that passed printed.
+func (r *Reader) inPasses(at int) bool {
+	before := r.buf[min(at, max(0, r.done-enclosedBytes)):at]
+	if !bytes.Contains(before, []byte("= PASSES =")) {
+		return false // as before most events
+	}
+	for line := range r.above(at) {
+		if bytes.HasSuffix(line, []byte("===")) && bytes.Contains(line, []byte("== ")) {
+			return bytes.Contains(line, []byte("= PASSES ="))
+		}
+	}
+	return false
+}
+
+// dumped is a row of a dump of Stack Exchange: its texts are in the values of attributes.
+var dumped = lazyre.New(`^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="`)

@@ -1,6 +1,9 @@
 package stream
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 // TestWhatAProgramShowsIsQuoted puts failures into what programs show, and behind it.
 func TestWhatAProgramShowsIsQuoted(t *testing.T) {
@@ -13,50 +16,67 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		foot  = "       0\n\nSlurm Commands           June 2025           SBATCH(1)\n"
 		rows  = "                  prompt        completion  reward\n0  Write a poem about it   Leaves drift down     0.5\n"
 		found = "[1] (score 0.83, kb/slurm/oom.md)\n    The log of the job says\n"
+		codex = "[2025-09-02T10:00:09] bash -lc 'tail slurm-7.err' succeeded in 21ms:\n"
+		tests = "==== PASSES ====\n____ test_x ____\n---- Captured log call ----\n"
+		dump  = "  <row Id=\"10\" PostTypeId=\"1\" Body=\"&lt;pre&gt;Hello&#xA;"
 		tool  = "● Bash(python main.py)\n  ⎿  step 1\n     Traceback (most recent call last):\n"
 	)
 	for name, c := range map[string]struct {
 		log    string
 		quoted bool
 	}{
-		"click's help":                   {help + "  --retry          After\n                   " + oom, true},
-		"click's help in its words":      {help[:len("Usage: train [OPTIONS] CONFIG\n\n")] + "  Trains. It may print " + oom, true},
-		"an error below click's usage":   {"Usage: train [OPTIONS] CONFIG\nTry 'train --help' for help.\n\n  " + oom, false},
-		"a run below click's help":       {help + "training\n    " + oom, false},
-		"how much of a card is used":     {"Usage: 92% of the card\n    " + oom, false},
-		"a heading of a run":             {help + "WARNING\n    " + oom, false},
-		"a page of a manual":             {page + "              " + kill, true},
-		"behind a page of a manual":      {page + foot + "    " + kill, false},
-		"a run behind its head":          {page + "training\n    " + kill, false},
-		"a call at both ends":            {"step(1) runs step(2)\n    " + kill, false},
-		"two counts":                     {"GPU0(1)   GPU1(1)\n    " + kill, false},
-		"what ripgrep found":             {"docs/faq.md\n3:The job died:\n4-\n12:" + kill, true},
-		"with a gap":                     {"src/x.rs\n3:// It says\n--\n12:        " + oom, true},
-		"what it found in a log":         {"logs/train.log\n12:" + kill, false},
-		"a task of srun":                 {"conf/x.yaml\n3: " + oom, false},
-		"a task before its message":      {"conf/x.yaml\n0:" + oom, false},
-		"a time below a script":          {"train.py\n10:00:01 " + oom, false},
-		"a date below a script":          {"train.py\n2026-03-01 10:00:01 " + oom, false},
-		"numbers that do not grow":       {"docs/faq.md\n12:a\n3:" + kill, false},
-		"numbers without a file":         {"found:\n12:" + kill, false},
-		"a table of samples":             {rows + "1  Explain RuntimeError: CUDA error: out of memory  It is full  1.0\n", true},
-		"its first row":                  {rows[:len("                  prompt        completion  reward\n")] + "0  Explain RuntimeError: CUDA error: out of memory  It is full  1.0\n", true},
-		"behind a table of samples":      {rows + oom, false},
-		"a rank behind it":               {rows + "3  " + oom, false},
-		"a table of errors":              {"   prompt  error\n0  hello  " + oom, false},
-		"a table of trials":              {"   trial  batch\n0  a1  " + oom, false},
-		"a passage of a document":        {found + "    " + kill, true},
-		"its first line":                 {found[:34] + "    " + kill, true},
-		"a failure behind a passage":     {found + kill, false},
-		"a failure below an answer":      {found + "All 300 are done.\n    " + kill, false},
-		"a trial with its score":         {"[3] (score 0.83, run7)\n    " + oom, false},
-		"a log with its score":           {"[3] (score 0.83, run7/train.log)\n    " + oom, false},
-		"a page without a score":         {"[3] rendering faq.md\n    " + oom, false},
-		"what an agent's tool printed":   {tool + "     " + oom + "\n● It is too large.\n", true},
-		"its first line on the console":  {"● Bash(python main.py)\n  ⎿  " + oom, true},
-		"an agent that dies":             {tool + "     done\n\n" + oom, false},
-		"an indented failure":            {"● Bash(python main.py)\n     " + oom, false},
-		"an indented failure far behind": {tool + "\n● Done.\n     " + oom, false},
+		"click's help":                      {help + "  --retry          After\n                   " + oom, true},
+		"click's help in its words":         {help[:len("Usage: train [OPTIONS] CONFIG\n\n")] + "  Trains. It may print " + oom, true},
+		"an error below click's usage":      {"Usage: train [OPTIONS] CONFIG\nTry 'train --help' for help.\n\n  " + oom, false},
+		"a run below click's help":          {help + "training\n    " + oom, false},
+		"how much of a card is used":        {"Usage: 92% of the card\n    " + oom, false},
+		"a heading of a run":                {help + "WARNING\n    " + oom, false},
+		"a page of a manual":                {page + "              " + kill, true},
+		"behind a page of a manual":         {page + foot + "    " + kill, false},
+		"a run behind its head":             {page + "training\n    " + kill, false},
+		"a call at both ends":               {"step(1) runs step(2)\n    " + kill, false},
+		"two counts":                        {"GPU0(1)   GPU1(1)\n    " + kill, false},
+		"what ripgrep found":                {"docs/faq.md\n3:The job died:\n4-\n12:" + kill, true},
+		"with a gap":                        {"src/x.rs\n3:// It says\n--\n12:        " + oom, true},
+		"what it found in a log":            {"logs/train.log\n12:" + kill, false},
+		"a task of srun":                    {"conf/x.yaml\n3: " + oom, false},
+		"a task before its message":         {"conf/x.yaml\n0:" + oom, false},
+		"a time below a script":             {"train.py\n10:00:01 " + oom, false},
+		"a date below a script":             {"train.py\n2026-03-01 10:00:01 " + oom, false},
+		"numbers that do not grow":          {"docs/faq.md\n12:a\n3:" + kill, false},
+		"numbers without a file":            {"found:\n12:" + kill, false},
+		"a table of samples":                {rows + "1  Explain RuntimeError: CUDA error: out of memory  It is full  1.0\n", true},
+		"its first row":                     {rows[:len("                  prompt        completion  reward\n")] + "0  Explain RuntimeError: CUDA error: out of memory  It is full  1.0\n", true},
+		"behind a table of samples":         {rows + oom, false},
+		"a rank behind it":                  {rows + "3  " + oom, false},
+		"a table of errors":                 {"   prompt  error\n0  hello  " + oom, false},
+		"a table of trials":                 {"   trial  batch\n0  a1  " + oom, false},
+		"a passage of a document":           {found + "    " + kill, true},
+		"its first line":                    {found[:34] + "    " + kill, true},
+		"a failure behind a passage":        {found + kill, false},
+		"a failure below an answer":         {found + "All 300 are done.\n    " + kill, false},
+		"a trial with its score":            {"[3] (score 0.83, run7)\n    " + oom, false},
+		"a log with its score":              {"[3] (score 0.83, run7/train.log)\n    " + oom, false},
+		"a page without a score":            {"[3] rendering faq.md\n    " + oom, false},
+		"what an agent's tool printed":      {tool + "     " + oom + "\n● It is too large.\n", true},
+		"its first line on the console":     {"● Bash(python main.py)\n  ⎿  " + oom, true},
+		"an agent that dies":                {tool + "     done\n\n" + oom, false},
+		"an indented failure":               {"● Bash(python main.py)\n     " + oom, false},
+		"what a command of Codex printed":   {codex + "step 1\n" + kill + "[2025-09-02T10:00:15] thinking\n", true},
+		"without a time before its lines":   {"exec\n/bin/zsh -lc 'tail slurm-7.err' in /home/me succeeded in 1.20s:\n" + oom, true},
+		"behind its output":                 {codex + "step 1\n[2025-09-02T10:00:41] tokens used: 18,204\n" + oom, false},
+		"behind its output, without a time": {" succeeded in 2m 01s:\nstep 1\ncodex\nDone.\n" + oom, false},
+		"a run that follows at once":        {codex + strings.Repeat("step 1\n", outputOfCommand) + oom, false},
+		"a command that failed":             {strings.Replace(codex, "succeeded", "exited 1", 1) + oom, false},
+		"a task that succeeded":             {"Task train[7f] succeeded in 2.1s: None\nbuild succeeded in 2.1s:\n" + oom, false},
+		"a test that passed":                {tests + "ERROR    x:x.py:1 caught\n" + oom, true},
+		"a kill that a test parses":         {tests + "Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB\n==== 2 passed in 0.1s ====\n", true},
+		"a test that failed behind it":      {tests + "ok\n==== FAILURES ====\n____ test_y ____\n" + oom, false},
+		"a failure behind the session":      {tests + "ok\n==== 2 passed in 0.1s ====\n" + oom, false},
+		"a row of a dump":                   {dump + oom[:len(oom)-1] + "&lt;/pre&gt;\" Title=\"Why\" />\n", true},
+		"a failure behind a dump":           {dump + "\" />\n" + oom, false},
+		"a result of tests in XML":          {"  <testcase name=\"x\"><failure message=\"" + oom[:len(oom)-1] + "\"/></testcase>\n", false},
+		"an indented failure far behind":    {tool + "\n● Done.\n     " + oom, false},
 	} {
 		for _, head := range []bool{true, false} {
 			assertQuoted(t, c.quoted, filler+c.log, head, name)

@@ -1,0 +1,63 @@
+package messages
+
+import "oomscan/parser/pattern"
+
+// recordVetoes are records in which a text travels that somebody spoke or wrote, or that a tool was asked for. The record itself shows that
+// nothing failed where it is printed, whatever the text says. What failed there comes in another form: as the error of a response, or in what
+// a bot posts.
+func recordVetoes() []pattern.Pattern {
+	return []pattern.Pattern{
+		{
+			Name:     "veto.spoken",
+			Requires: []string{" --> "},
+			Expr:     `^\[(?:\d{1,3}:)?\d\d:\d\d[.,]\d{2,3} --> (?:\d{1,3}:)?\d\d:\d\d[.,]\d{2,3}\](?: |$)`,
+			Also:     []string{"torch.oom.of_which", "kernel.killed"},
+			Veto:     true,
+			Source:   "what Whisper hears (whisper/transcribe.py, verbose; whisper.cpp)",
+			Match: lines(
+				"[00:20.000 --> 00:25.000]  RuntimeError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+				"[00:01:20.000 --> 00:01:25.000]   Out of memory: Killed process 1234 (python) total-vm:1kB, anon-rss:1kB",
+			),
+			NoMatch: []string{
+				"stage forward --> backward: RuntimeError: CUDA error: out of memory",
+				"[rank0 --> rank1] RuntimeError: CUDA error: out of memory",
+			},
+		},
+		{
+			// A tool that failed says so in isError.
+			Name:     "veto.tool_result",
+			Literals: []string{`"jsonrpc"`},
+			Expr:     `^(?=.{0,8000}"jsonrpc": ?"2\.0")(?!.{0,8000}"isError": ?true).{0,8000}?"result": ?\{"content": ?\[\{"type": ?"text", ?"text": ?"`,
+			Also:     []string{"kubernetes.oom_killed", "cuda.error"},
+			Veto:     true,
+			Whole:    true,
+			Source:   "results of tools in the Model Context Protocol, as clients and servers log them",
+			Match: lines(
+				`[agent] <- {"jsonrpc": "2.0", "id": 5, "result": {"content": [{"type": "text", "text": "Last State: Terminated\n  Reason: OOMKilled"}], "isError": false}}`,
+				`{"result":{"content":[{"type":"text","text":"RuntimeError: CUDA error: out of memory"}]},"jsonrpc":"2.0","id":7}`,
+			),
+			NoMatch: []string{
+				`{"jsonrpc":"2.0","id":5,"error":{"code":-32603,"message":"RuntimeError: CUDA error: out of memory"}}`,
+				`{"jsonrpc":"2.0","id":5,"result":{"content":[{"type":"text","text":"RuntimeError: CUDA error: out of memory"}],"isError":true}}`,
+				`{"jsonrpc":"2.0","id":5,"result":{"status":"RuntimeError: CUDA error: out of memory"}}`,
+			},
+		},
+		{
+			// Slack gives the messages of a person an id of the client; those of a program have none.
+			Name:     "veto.posted",
+			Literals: []string{`"client_msg_id"`},
+			Expr:     `^(?=.{0,8000}"client_msg_id": ?"[\w-]{1,60}").{0,8000}?"type": ?"message"`,
+			Also:     []string{"cuda.error"},
+			Veto:     true,
+			Whole:    true,
+			Source:   "messages of Slack, as its export and its events have them",
+			Match: lines(
+				`corpus: {"client_msg_id": "c2-91", "type": "message", "text": "see CUDA error: out of memory", "user": "U02Z", "ts": "1761922000.0002"}`,
+				`{"user":"U1","type":"message","ts":"1.2","client_msg_id":"0b","text":"RuntimeError: CUDA error: out of memory"}`,
+			),
+			NoMatch: []string{
+				`{"type":"message","subtype":"bot_message","text":"RuntimeError: CUDA error: out of memory"}`,
+			},
+		},
+	}
+}

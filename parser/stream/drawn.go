@@ -1,0 +1,97 @@
+package stream
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"oomscan/parser/lazyre"
+)
+
+// Programs draw boxes around texts: a table of records of a data set, or a panel for each turn of a dialogue. A table of what became of workers
+// or trials, a panel around a traceback and one around an error are real.
+
+// The signs that rows begin with, the rules between them, and the rules above and below a box.
+var (
+	rowSigns  = []string{"│", "┃", "║", "|"}
+	ruleSigns = []string{"├", "┡", "┣", "╞", "╟", "╠", "+-", "|-"}
+	topSigns  = []string{"╭", "┌", "┏", "╔"}
+)
+
+// roleTitle is the upper rule of a panel that has somebody who speaks, or what a model wrote, as its title.
+var roleTitle = lazyre.New(`^[╭┌┏╔][─━═]{1,200} (?i:user|human|assistant|(?:system|user) prompt|prompt|question|completion|response|answer|chosen|rejected)(?: (?:message|turn)|(?: |#){1,2}\d{1,6})? [─━═]{1,400}[╮┐┓╗]$`)
+
+// recordHeads are columns of records of texts, and processHead one that tells of processes, or of when something happened.
+var (
+	recordHeads = slices.Concat(textColumns, []string{"title", "body", "problem_statement"})
+	processHead = lazyre.New(`(?i)\b(?:job|task|worker|gpu|device|pid|process|run|step|time|timestamp|level|severity|batch|config|model)s?(?:_?id)?\b`)
+)
+
+// inDrawn reports whether an event is in a row of such a table or panel.
+func (r *Reader) inDrawn(own []byte, at int) bool {
+	if own = bytes.TrimSpace(own); !beginsWith(own, rowSigns) || !endsWith(own, rowSigns) {
+		return false // as most events
+	}
+	var rows, heads [][]byte
+	rules := 0
+	for line := range r.above(at) {
+		switch line = bytes.TrimSpace(line); {
+		case beginsWith(line, topSigns):
+			return rules > 0 && isOfTexts(rows) || rules == 0 && roleTitle().Match(line)
+		case beginsWith(line, ruleSigns):
+			heads, rows = rows, nil
+			rules++
+		case beginsWith(line, rowSigns):
+			rows = append(rows, line)
+		default:
+			return rules > 1 && isOfTexts(heads)
+		}
+	}
+	return false
+}
+
+// isOfTexts reports whether the rows at the head of a table name columns of texts, and none of what became of a run.
+func isOfTexts(rows [][]byte) bool {
+	texts := false
+	for _, row := range rows {
+		if ofRun().Match(row) || processHead().Match(row) {
+			return false
+		}
+		for head := range bytes.FieldsFuncSeq(row, func(c rune) bool { return strings.ContainsRune("│┃║|", c) }) {
+			texts = texts || slices.Contains(recordHeads, string(bytes.ToLower(bytes.TrimSpace(head))))
+		}
+	}
+	return texts
+}
+
+// beginsWith reports whether a line begins with one of some signs, and endsWith whether it ends with one.
+func beginsWith(line []byte, signs []string) bool {
+	return slices.ContainsFunc(signs, func(sign string) bool { return bytes.HasPrefix(line, []byte(sign)) })
+}
+
+func endsWith(line []byte, signs []string) bool {
+	return slices.ContainsFunc(signs, func(sign string) bool { return bytes.HasSuffix(line, []byte(sign)) })
+}
+
+// isLabeled reports whether an event is in the text behind a label and a bar, which goes on below with the bar alone: the label names a text.
+// Compose begins the lines of a container in a similar way, but with the name at the margin.
+func (r *Reader) isLabeled(own []byte, at int) bool {
+	bar := bytes.IndexByte(own, '|')
+	if bar < 2 || indentOf(own) < 2 || bar > maxLabelBar {
+		return false // as most events
+	}
+	label := bytes.TrimSpace(own[:bar])
+	for line := range r.above(at) {
+		if len(label) > 0 {
+			break
+		}
+		if len(line) <= bar || bytes.IndexByte(line, '|') != bar || indentOf(line) < 2 {
+			return false
+		}
+		label = bytes.TrimSpace(line[:bar])
+	}
+	return slices.Contains(textColumns, string(label))
+}
+
+// maxLabelBar is how far from the margin such a bar stands.
+const maxLabelBar = 32

@@ -1,0 +1,56 @@
+package stream
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestABoxAroundTextsQuotesThem puts a failure into the tables, panels and rows that programs draw.
+func TestABoxAroundTextsQuotesThem(t *testing.T) {
+	t.Parallel()
+	const (
+		posts  = "┌────┬───────┬──────┐\n│ id │ title │ body │\n│ int64 │ varchar │ varchar │\n├────┼───────┼──────┤\n"
+		rank   = "┏━━━━┳━━━━━━┳━━━━━━━┓\n┃ rank ┃ status ┃ error ┃\n┡━━━━╇━━━━━━╇━━━━━━━┩\n"
+		first  = "│ 7 │ first │ hello │\n"
+		row    = "│ 59129812 │ OOM │ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. │\n"
+		user   = "╭─ user ─────────╮\n│ Classify it. │\n│              │\n"
+		panel  = "│ slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed. │\n╰───────╯\n"
+		chosen = "[rm eval] #10\n    prompt   | Why?\n    chosen   | Look at\n"
+		kill   = "             | Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB\n"
+	)
+	ascii := strings.NewReplacer("│", "|", "┌────┬───────┬──────┐", "+----+---+---+", "├────┼───────┼──────┤", "+----+---+---+")
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"a table of posts":                {posts + row, true},
+		"its second row":                  {posts + first + row, true},
+		"a table of ASCII":                {ascii.Replace(posts + first + row), true},
+		"a table of ranks":                {rank + row, false},
+		"a table of trials":               {strings.NewReplacer("title", "trial", "body", "text").Replace(posts) + row, false},
+		"a table of jobs":                 {strings.Replace(posts, "id", "job_id", 1) + row, false},
+		"a table of models":               {strings.NewReplacer("title", "model", "body", "result").Replace(posts) + row, false},
+		"records of a log":                {strings.NewReplacer("title", "level", "body", "text").Replace(posts) + row, false},
+		"columns of other things":         {strings.NewReplacer("title", "name", "body", "value").Replace(posts) + row, false},
+		"a row without a table":           {"the run goes on\n" + row, false},
+		"a row behind a table":            {posts + first + "└────┴───────┴──────┘\n" + row, false},
+		"what a user asked":               {user + panel, true},
+		"an answer":                       {strings.Replace(user, "─ user", "─ Assistant", 1) + panel, true},
+		"an error":                        {strings.Replace(user, "─ user", "─ Error", 1) + panel, false},
+		"a rank":                          {strings.Replace(user, "─ user", "─ rank 3", 1) + panel, false},
+		"a system":                        {strings.Replace(user, "─ user", "─ system", 1) + panel, false},
+		"a panel without a title":         {strings.Replace(user, "─ user", "─", 1) + panel, false},
+		"behind what a user asked":        {user + "╰──────╯\n" + panel, false},
+		"a failure behind a panel":        {user + "╰──────╯\n" + strings.Trim(kill, " |"), false},
+		"an answer that was chosen":       {chosen + kill, true},
+		"the line of its label":           {"    chosen   | Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB\n", true},
+		"a kill of a service":             {strings.ReplaceAll(chosen, "chosen", "worker") + kill, false},
+		"a service of Compose":            {"prompt       | started\nprompt       | Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB\n", false},
+		"a bar without a label":           {"the run goes on\n" + kill, false},
+		"a failure behind such an answer": {chosen + "[rm eval] done\n" + kill, false},
+	} {
+		for _, head := range []bool{true, false} {
+			assertQuoted(t, c.quoted, filler+c.log, head, name)
+		}
+	}
+}
