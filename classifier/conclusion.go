@@ -45,7 +45,9 @@ func (c *cluster) conclude(next int) *conclusion {
 	if e := c.wholeTrace(out.root); e != nil {
 		out.tracedBy = e
 	}
-	out.trace = out.tracedBy.Trace
+	if out.trace = out.tracedBy.Trace; out.trace == nil {
+		out.trace = traceback.Within(out.root.At.Line, []byte(out.root.Text))
+	}
 	return out
 }
 
