@@ -45,7 +45,9 @@ func (c *cluster) conclude(next int) *conclusion {
 	if e := c.wholeTrace(out.root); e != nil {
 		out.tracedBy = e
 	}
-	out.trace = out.tracedBy.Trace
+	if out.trace = out.tracedBy.Trace; out.trace == nil {
+		out.trace = traceback.Within(out.root.At.Line, []byte(out.root.Text))
+	}
 	return out
 }
 
@@ -249,6 +251,9 @@ func (c *cluster) chooseRoot() *event {
 			return e
 		}
 	}
+	if e := c.endedBy(best); e != nil {
+		return e
+	}
 	if strings.Contains(best.Text, "runner process has terminated: ") { // Ollama's client repeats the end of what its server says
 		for _, e := range c.evidence {
 			if e.Kind == best.Kind && e.file == best.file && e.fields["requested"] != "" && !c.progress(best, e) {
@@ -264,6 +269,21 @@ func (c *cluster) chooseRoot() *event {
 		}
 	}
 	return best
+}
+
+// endedBy finds what the process died of where the first report has no traceback and cannot be about the same failure: the process caught
+// that, or only quotes it. It returns nil if there is none.
+func (c *cluster) endedBy(first *event) *event {
+	if first.Kind == parser.OOMKill || first.Kind.Resource() == "shm" || c.job.traceOf(first) != nil {
+		return nil
+	}
+	for _, e := range c.evidence {
+		dies := e.Kind == parser.OOMKill || e.Trace != nil && len(e.Trace.Frames) > 0
+		if dies && e.file == first.file && e.At.Line > first.At.Line && incompatible(first, e) {
+			return e
+		}
+	}
+	return nil
 }
 
 // nameless reports whether a failure's line has neither a label nor a time stamp. It may quote another log, and its time is

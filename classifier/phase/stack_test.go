@@ -213,6 +213,8 @@ var examples = []struct {
 		grpoTrainer+"_generate_single_turn", site+"transformers/generation/utils.py _sample", qwenForward), phase.Rollout, phase.High},
 	{"TRL old log-probabilities", stack(hfTrainer+"training_step", grpoTrainer+"_prepare_inputs",
 		grpoTrainer+"_generate_and_score_completions", grpoTrainer+"_get_per_token_logps_and_entropies", qwenForward), phase.LogProb, phase.Medium},
+	{"reference log-probabilities of Unsloth's copy", stack(hfTrainer+"training_step", "/w/unsloth_compiled_cache/UnslothGRPOTrainer.py _prepare_inputs | ref_per_token_logps = self._get_per_token_logps(",
+		"/w/unsloth_compiled_cache/UnslothGRPOTrainer.py _get_per_token_logps | logits = model(", qwenForward), phase.LogProb, phase.Medium},
 	{"TRL loss", stack(hfTrainer+"training_step", grpoTrainer+"compute_loss", grpoTrainer+"_compute_loss",
 		grpoTrainer+"_get_per_token_logps_and_entropies", qwenForward), phase.Forward, phase.Medium},
 	{"TRL hands weights over", stack(hfTrainer+"training_step", grpoTrainer+"_generate_and_score_completions",

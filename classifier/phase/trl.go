@@ -5,8 +5,8 @@ package phase
 // lines show.
 func trlRules() []rule {
 	return []rule{
-		r("*_trainer.py", "", LogProb, strong).when("ref_per_token_logps ="),
-		r("*_trainer.py", "", LogProb, strong).when("old_per_token_logps ="),
+		r("*rainer.py", "", LogProb, strong).when("ref_per_token_logps ="),
+		r("*rainer.py", "", LogProb, strong).when("old_per_token_logps ="),
 		r("*", "_generate_single_turn unwrap_model_for_generation _generate_completions", Rollout, decisive),
 		r("trl/models/utils.py", "unwrap_model_for_generation", Rollout, decisive),
 		r("trl/generation/*.py", "__init__ _init_vllm", Init, decisive),

@@ -39,7 +39,7 @@ var words = []meaning{
 	{lazyre.New(`\bgradient_tape/|\bgradients(?:_\d+)?/|\b\w{1,40}Backprop(?:Input|Filter)?\w{0,4}\b|transpose\(jvp\(|\bOP_REQUIRES failed at \w{0,40}_grad_\w{0,40}\.cc`), Backward, []string{"gradient", "backprop", "jvp", "_grad_"}},
 	// Text Generation Inference names the spans that a message is printed in; Triton says what it was making.
 	{lazyre.New(`\bwarmup(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b`), Init, []string{"text_generation_"}},
-	{lazyre.New(`\b(?:prefill|decode)(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b|\bRequest failed during generation: `), Rollout, []string{"text_generation_", "during generation"}},
+	{lazyre.New(`\b(?:prefill|decode)(?:\{[^{}]{0,200}\})?: text_generation_(?:client|router_v\d::client)\b|\b(?:in|during) generat(?:ing|ion)(?:[:.,]|\s*$)`), Rollout, []string{"text_generation_", "in generating", "during generation"}},
 	{lazyre.New(`\bError executing load_single_module\b`), Init, []string{"load_single_module"}}, // TensorRT-LLM's loader
 	{lazyre.New(`\bwhen creating modelInstanceState\b|\bfailed to load '[^'\n]{1,100}' version \d{1,9}: |\| UNAVAILABLE: `), Init, []string{"modelinstancestate", "failed to load", "unavailable"}},
 	{lazyre.New(`(?i)\bforward ?(?:/|and) ?backward\b`), Training, []string{"forward"}},

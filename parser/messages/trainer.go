@@ -76,16 +76,8 @@ func trainerRecoveries() []pattern.Pattern {
 			Match:   lines("RuntimeError: OOM during training step 3 times in a row, aborting training", "Error running job: OOM during training step 3 times in a row, aborting training"),
 			NoMatch: []string{`    raise RuntimeError("OOM during training step 3 times in a row, aborting training")`, "# OOM during training step, skipping batch 3/3 #"},
 		},
-		{
-			// A study goes on after a trial that failed.
-			Name:     "trainer.optuna_trial",
-			Literals: []string{" finished with value: "},
-			Expr:     `\bTrial \d{1,9} finished with value: `,
-			Kind:     parser.Recovered, Role: parser.Context,
-			Source:  "Optuna 1-4, optuna/study/study.py",
-			Match:   lines("Trial 6 finished with value: 0.6720 and parameters: {'batch_size': 16}. Best is trial 6 with value: 0.6720."),
-			NoMatch: []string{"Trial 5 failed with value None."},
-		},
+		nextDone(),
+		noMore(),
 		{
 			// It catches what it prints behind that: the request is lost, the server goes on.
 			Name:     "trainer.caught",

@@ -87,3 +87,63 @@ func wentOn() pattern.Pattern {
 		},
 	}
 }
+
+// nextDone matches what a program says that does one thing after another, and goes on when one of them fails: that another one is done, or
+// for W&B's agent, that it begins.
+func nextDone() pattern.Pattern {
+	return pattern.Pattern{
+		Name: "trainer.next_done",
+		Literals: []string{
+			" finished with value: ", " completed after ", "Agent Starting Run: ", "= Validation score ", "inished in state Completed(", ": Job OK (", "] succeeded in ", "Marking task as SUCCESS",
+			"some_fits_failed_message, FitFailedWarning)",
+		},
+		Expr: `\bTrial \d{1,9} finished with value: |^Trial [\w.-]{1,200} completed after \d{1,9} iterations at |^Agent Starting Run: \w{1,64} with config:` +
+			`|^\s{0,16}-?\d[\d.e+-]{0,24}\s{1,16}= Validation score |\b[Ff]inished in state Completed\(|: Job OK \([\w:.-]{1,200}\)|\bTask [\w.]{1,200}\[[\w-]{1,64}\] succeeded in \d[\d.]{0,16}s` +
+			`|\bMarking task as SUCCESS\b|^\s{0,8}warnings\.warn\(some_fits_failed_message, FitFailedWarning\)`,
+		Kind: parser.Recovered, Role: parser.Context,
+		Source: "Optuna 1-4, optuna/study/study.py; Ray Tune 2.5-2.4x, tune/experimental/output.py; wandb 0.10-0.2x, agents/pyagent.py, wandb_agent.py; AutoGluon 0.1-1.x, core/trainer/abstract_trainer.py; " +
+			"Prefect 2-3, engine.py, flow_engine.py; RQ 1-2, rq/worker.py; Celery 4-5, app/trace.py; Airflow 1.10-2.x, models/taskinstance.py; scikit-learn 1.x, model_selection/_validation.py",
+		Match: lines(
+			"Trial 6 finished with value: 0.6720 and parameters: {'batch_size': 16}. Best is trial 6 with value: 0.6720.",
+			"Trial train_fn_cadb3_00001 completed after 10 iterations at 2023-08-23 11:26:19. Total running time: 38s",
+			"Agent Starting Run: q6m2wgj7 with config:",
+			"\t0.8711\t = Validation score   (roc_auc)",
+			"\t-512.3\t = Validation score   (-root_mean_squared_error)",
+			"Task run 'embed-2' - Finished in state Completed()",
+			"Flow run 'teal-otter' - Finished in state Completed('All states completed.')",
+			"enrichment-jobs: Job OK (741cba7e-5d61-4d01-904f-fdd1731f6af2)",
+			"Task app.predict[2b2c-11] succeeded in 1.25s: '/out/1.png'",
+			"Marking task as SUCCESS. dag_id=train, task_id=fit, execution_date=20240501T000000, start_date=20240501T000001, end_date=20240501T010000",
+			"  warnings.warn(some_fits_failed_message, FitFailedWarning)",
+		),
+		NoMatch: []string{
+			"Trial 5 failed with value None.", "Trial train_fn_cadb3_00002 errored after 0 iterations at 2023-08-23 11:26:19. Total running time: 31s", "Number of errored trials: 1",
+			`            wandb.termlog(f"Agent Starting Run: {run_id} with config:")`, "Task run 'embed-2' - Finished in state Failed('Task run encountered an exception')",
+			"Marking task as UP_FOR_RETRY. dag_id=train, task_id=fit", "Task app.predict[2b2c-11] received",
+			"Task app.predict[2b2c-11] retry: Retry in 10s: OutOfMemoryError()",
+		},
+	}
+}
+
+// noMore matches what such a program says when it goes on no more.
+func noMore() pattern.Pattern {
+	return pattern.Pattern{
+		Name:     "trainer.no_more",
+		Literals: []string{" failed runs in ", "Trials did not complete: [", "inished in state Failed(", "inished in state Crashed("},
+		Expr: `^(?:ERROR )?Detected \d{1,6} failed runs in (?:the first \d{1,6} seconds|a row)\b|\bTrials did not complete: \[` +
+			`|^(?:Flow run '[^']{1,100}' - )?[Ff]inished in state (?:Failed|Crashed)\(["'](?:Flow run|\d{1,9}/\d{1,9} states)`,
+		Kind: parser.ProcessExit, Role: parser.Consequence, GaveUp: true,
+		Source: "wandb 0.10-0.2x, agents/pyagent.py, wandb_agent.py; Ray Tune 1.x-2.x, tune/tune.py; Prefect 2-3, flow_engine.py",
+		Match: lines(
+			"Detected 3 failed runs in the first 60 seconds, killing sweep.",
+			"ERROR Detected 5 failed runs in a row, shutting down.",
+			"Trials did not complete: [TorchTrainer_cb091_00000, TorchTrainer_cb091_00001]",
+			"Flow run 'teal-otter' - Finished in state Failed(\"Flow run encountered an exception: OutOfMemoryError: CUDA out of memory.\")",
+			"Finished in state Failed('1/3 states failed.')",
+		),
+		NoMatch: []string{
+			"Task run 'embed-2' - Finished in state Failed('Task run encountered an exception: OutOfMemoryError')",
+			`                    "Detected %i failed runs in the first %i seconds, shutting down.",`,
+		},
+	}
+}
