@@ -183,6 +183,7 @@ const (
 var reportLiterals = []string{
 	tracebackLiteral, frameLiteral, "() (pid=", "()\x1b[39m (pid=", "Exception occurred while running ", "terminated with the following error",
 	"Fatal Python error", "(most recent call first)", "ChildFailedError", "observed failure):", " invoked oom-killer: ",
+	"______ ", "_ _ _ _ _ _ ",
 }
 
 // partLiterals are in the parts of a line that a container's runtime cut, but in the last: those of containerd, Fluent Bit and Docker.

@@ -47,6 +47,21 @@ var samples = []struct {
 		[]string{"1-4 torch.OutOfMemoryError|CUDA out of memory. Tried|main"},
 	},
 	{
+		"pytest", "____ TestTrainer.test_fit ____\ndef test_fit():\n_ _ _ _ _ _ _ _\n/a/train.py:12: in main\n    loss.backward()\nE   torch.OutOfMemoryError: CUDA out of memory.",
+		"hoofcF",
+		[]string{"1-6 torch.OutOfMemoryError|CUDA out of memory.|main"},
+	},
+	{
+		"pytest after a long function", "_ _ _ _ _ _ _ _\n/a/train.py:12: in main\n    loss.backward()\nE   torch.OutOfMemoryError: CUDA out of memory.",
+		"hfcF",
+		[]string{"1-4 torch.OutOfMemoryError|CUDA out of memory.|main"},
+	},
+	{
+		"a banner like pytest's", "____ Training ____\n" + oneFrame + "MemoryError",
+		"hfcF",
+		[]string{"2-4 MemoryError||main"},
+	},
+	{
 		"blanks trimmed by a collector",
 		"Traceback (most recent call last):\nFile \"/a/train.py\", line 12, in main\nloss = closure()\n" +
 			"File \"/a/torch/optim/adam.py\", line 80, in step\n^^^^^\nFile \"/a/lib.py\", line 9, in g\nRuntimeError: no room",

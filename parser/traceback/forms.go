@@ -36,7 +36,7 @@ func mayBeHeader(body []byte) bool {
 		return false
 	}
 	first, last := body[0], body[len(body)-1]
-	return last == ':' || last == ')' || first == 'F' || first == "╭"[0]
+	return last == ':' || last == ')' || first == 'F' || first == '_' || first == "╭"[0]
 }
 
 func suffix(text string) func([]byte) bool {

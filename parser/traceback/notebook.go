@@ -48,7 +48,7 @@ func parseNotebookFrame(body []byte) (f Frame, ok bool) {
 		return f, ok
 	}
 	if rest, found := bytes.CutPrefix(body, []byte("File ")); found {
-		return parseNotebookFile(rest)
+		return parsePlace(rest, ", in ") // ~/env/lib/x.py:363, in Tensor.backward(self, gradient)
 	}
 	i := bytes.Index(body, []byte(" in "))
 	if i < 0 {
@@ -63,9 +63,9 @@ func parseNotebookFrame(body []byte) (f Frame, ok bool) {
 	return f, f.Func != "" && (len(rest) == 0 || rest[0] == '(' || rest[0] == ' ')
 }
 
-// parseNotebookFile reads `~/env/lib/x.py:363, in Tensor.backward(self, gradient)`, without its "File ".
-func parseNotebookFile(b []byte) (f Frame, ok bool) {
-	where, fn, _ := bytes.Cut(b, []byte(", in "))
+// parsePlace reads a file, its line and, behind what separates it, the function. There may be none.
+func parsePlace(b []byte, separator string) (f Frame, ok bool) {
+	where, fn, _ := bytes.Cut(b, []byte(separator))
 	colon := bytes.LastIndexByte(where, ':')
 	if colon <= 0 || where[0] == '"' {
 		return f, false

@@ -34,6 +34,10 @@ const (
 	//   line:  RuntimeError                      Traceback (most recent call last)
 	notebook
 
+	// tested: in pytest's report of a test that failed. The error is behind an E.
+	//   line:  ____________ TestTrainer.test_fit ____________
+	tested
+
 	// message: after an exception line, or another line of its message.
 	//   line:  RuntimeError: CUDA error: out of memory
 	message
@@ -57,7 +61,7 @@ const (
 
 const (
 	python   = announced | headed | frames // as the interpreter prints it
-	open     = python | threads | box | notebook
+	open     = python | threads | box | notebook | tested
 	messages = message | emptyMessage | colonMessage
 	outside  = idle | messages | ended | chained
 	anywhere = open | outside
@@ -86,6 +90,8 @@ var headers = [...]transition{
 	{anywhere, header(prefix("Fatal Python error: ")), (*Assembler).noteFatal, 0, Header},
 	{anywhere, header(isBoxHeader), (*Assembler).begin, box, Header},
 	{anywhere, header(isNotebookHeader), (*Assembler).beginNotebook, notebook, Header},
+	{outside | tested, header(isTestHeading), (*Assembler).begin, tested, Header},
+	{outside, header(isTestBreak), (*Assembler).begin, tested, Header},
 }
 
 // transitions is the grammar of tracebacks: in which states a line of a form may occur, what to do with it, the next
@@ -100,6 +106,11 @@ var transitions = [...]transition{
 	{notebook, (*Assembler).isNotebookCode, (*Assembler).quoteCell, 0, Code},
 	{notebook, (*Assembler).isNotebookGap, nil, 0, Code},
 	{notebook, (*Assembler).isNotebookError, (*Assembler).finish, messages | ended, Final},
+
+	{tested, (*Assembler).isTestFrame, (*Assembler).addFrame, 0, FrameLine},
+	{tested, (*Assembler).isTestCode, (*Assembler).quote, 0, Code},
+	{tested, (*Assembler).isTestError, (*Assembler).finish, messages | ended, Final},
+	{tested, (*Assembler).isHeadlessFrame, (*Assembler).beginAtFrame, frames, FrameLine},
 
 	{python, (*Assembler).isFrame, (*Assembler).addFrame, frames, FrameLine},
 	{threads, (*Assembler).isFrame, (*Assembler).addFrame, 0, FrameLine},
