@@ -271,10 +271,10 @@ func (c *cluster) chooseRoot() *event {
 	return best
 }
 
-// endedBy finds what the process died of where the first report has no traceback and cannot be about the same failure: the process caught
-// that, or only quotes it. It returns nil if there is none.
+// endedBy finds what the process died of where the first report is PyTorch's, has no traceback and cannot be about the same failure: the
+// process caught that, or only quotes it. It returns nil if there is none. A server's own report stands before the traceback of what it calls.
 func (c *cluster) endedBy(first *event) *event {
-	if first.Kind == parser.OOMKill || first.Kind.Resource() == "shm" || c.job.traceOf(first) != nil {
+	if first.pattern.Program.Name != "torch" || first.Kind.Resource() != "gpu" || c.job.traceOf(first) != nil {
 		return nil
 	}
 	for _, e := range c.evidence {
