@@ -125,13 +125,10 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 		},
 		"relax": slimeBounds, "slime": slimeBounds,
 		"areal": {{budget: "actor.mb_spec.max_tokens_per_mb", lengths: [][]string{{"train_dataset.max_length"}, {"gconfig.max_new_tokens"}}}},
-		"openrlhf": {
-			{phases: training, when: []string{"dynamic_batch"}, budget: "--train_max_tokens_per_gpu"},
-			{phases: []string{"logprob"}, when: []string{"dynamic_batch"}, budget: "--rollout_max_tokens_per_gpu"},
-			{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}, parts: ring},
-			{phases: []string{"logprob"}, unless: []string{"dynamic_batch"}, samples: "--micro_rollout_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}, parts: ring},
-			{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"max_len"}}, parts: ring},
-		},
+		"openrlhf": slices.Concat(
+			openrlhfBounds("--train.max_tokens_per_gpu", "--rollout.max_tokens_per_gpu", "--train.micro_batch_size", "--rollout.micro_batch_size"),
+			openrlhfBounds("--train_max_tokens_per_gpu", "--rollout_max_tokens_per_gpu", "--micro_train_batch_size", "--micro_rollout_batch_size"), // before 0.10
+		),
 		"skyrl": {
 			{phases: []string{"logprob"}, samples: "trainer.micro_forward_batch_size_per_gpu", lengths: skyLengths, parts: skyParts},
 			{phases: training, samples: "trainer.micro_train_batch_size_per_gpu", lengths: skyLengths, parts: skyParts},
@@ -241,5 +238,17 @@ func nemoBounds(when []string, parts ...string) []bound {
 	return []bound{
 		{phases: []string{"logprob"}, when: when, samples: "policy.logprob_batch_size", lengths: lengths, parts: parts},
 		{phases: training, when: when, samples: "policy.train_micro_batch_size", lengths: lengths, parts: parts},
+	}
+}
+
+// openrlhfBounds are OpenRLHF's limits under one set of names. In its later versions max_len bounds prompt and answer together.
+func openrlhfBounds(trainTokens, rolloutTokens, train, rollout string) []bound {
+	lengths := [][]string{{"prompt_max_len"}, {"generate_max_len"}}
+	return []bound{
+		{phases: training, when: []string{"dynamic_batch"}, budget: trainTokens, lengths: lengths, turns: "max_len"},
+		{phases: []string{"logprob"}, when: []string{"dynamic_batch"}, budget: rolloutTokens, lengths: lengths, turns: "max_len"},
+		{phases: training, unless: []string{"dynamic_batch"}, samples: train, lengths: lengths, parts: ring},
+		{phases: []string{"logprob"}, unless: []string{"dynamic_batch"}, samples: rollout, lengths: lengths, parts: ring},
+		{phases: training, unless: []string{"dynamic_batch"}, samples: train, lengths: [][]string{{"max_len"}}, parts: ring},
 	}
 }

@@ -32,6 +32,9 @@ func (q *paramQuery) halvings() (k int, how string) {
 	if r.Requested == nil || r.Free == nil || *r.Free <= 0 || *r.Requested <= *r.Free {
 		return 1, ""
 	}
+	if n := q.scoresInBackward(); n > 1 {
+		return n, fmt.Sprintf("%s requested / %s free = %.2f, and the backward pass takes three such tensors: %s", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), float64(*r.Requested)/float64(*r.Free), times(n))
+	}
 	if q.layersToCome() {
 		return 2, "it failed in a layer of the forward pass, and the log does not show how many were still to come, so halve twice"
 	}
@@ -54,6 +57,19 @@ func (q *paramQuery) halvings() (k int, how string) {
 		k, why = k+1, "and the loss copies some of it: "
 	}
 	return k, fmt.Sprintf("%s requested / %s free = %.2f, ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio) + why + times(k)
+}
+
+// scoresInBackward returns how often the attention scores whose softmax failed must be halved for the backward pass, or 0. It holds the
+// probabilities in float32, their gradient and that of the scores (transformers' eager_attention_forward), in the place of the scores in
+// 16 bits. A pass before the training step has the step's batch in the trainers that have one setting for both.
+func (q *paramQuery) scoresInBackward() int {
+	r := q.root
+	step := q.phase == "forward" || q.phase == "logprob" && strings.Contains(q.p.Key, "train_batch")
+	place, wide := failedPlace(q.Context)
+	if !step || place != memory.Attention || wide != memory.Yes || !trains(q.Context) || q.work.untrained() || q.is("infers") {
+		return 0
+	}
+	return int(math.Ceil(math.Log2(3 * float64(*r.Requested) / (float64(*r.Free) + float64(*r.Requested)/2))))
 }
 
 // layersToCome reports whether training failed in one of the layers before the head. What the rest of them keep, and what the backward pass
@@ -118,7 +134,8 @@ func halveMicro(q *paramQuery, m int64) proposedValue {
 		return atBound("%s is %d already", q.p.Key, m)
 	}
 	k, how := q.halvings()
-	if n, asks, ok := q.halvingsAtFullLength(q.p.Key); ok && n > k {
+	n, asks, atFull := q.halvingsAtFullLength(q.p.Key)
+	if atFull = atFull && n > k; atFull {
 		k, how = n, how+fmt.Sprintf(" for this batch; at full length it asks for %s, so %s", classifier.GiB(asks), times(n))
 	}
 	to := max(m>>min(k, 62), q.least())
@@ -128,9 +145,9 @@ func halveMicro(q *paramQuery, m int64) proposedValue {
 	how += fmt.Sprintf("%d / %d = %d", m, int64(1)<<min(k, 62), m>>min(k, 62)) + clamped(m>>min(k, 62), to, "one sample")
 	if before := m >> min(k-1, 62); k > 1 && before > to {
 		asks := int64(float64(*q.root.Requested) * float64(before) / float64(m))
-		if free := q.root.Free; free != nil && asks <= *free {
+		if free := q.root.Free; free != nil && asks <= *free && atFull {
 			how += fmt.Sprintf(" (%d fits this batch, %s, but not full length)", before, classifier.GiB(asks))
-		} else {
+		} else if free == nil || asks > *free {
 			how += fmt.Sprintf(" (%d would still ask for %s)", before, classifier.GiB(asks))
 		}
 	}
