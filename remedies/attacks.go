@@ -106,6 +106,7 @@ var attacksThere = []attack{
 	{"nccl_no_margin", "evaluating", append([]string{"eval-batch"}, attacks["nccl_no_margin"]...)},                   // the allocator keeps what its batches took
 	{"nccl_no_margin", "nvlink_sharp", append([]string{"nvlink-sharp"}, attacks["nccl_no_margin"]...)},
 	{"nccl_no_margin", "free_cache_engine=False", append([]string{"sleep"}, attacks["nccl_no_margin"]...)},
+	{"logits", "keeps_scores", []string{"rollout-batch", "micro-batch", "length"}},
 	{"logits", "framework:prime_rl", append([]string{"fused-loss"}, attacks["logits"]...)},          // a smaller micro-batch cuts its samples
 	{"logits", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["logits"]...)}, // the generator's cache stays
 	{"activations", "calibrates", []string{"calibration-cache", "pieces", "calibration-samples", "length", "param-offload"}},

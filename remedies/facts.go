@@ -300,6 +300,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"exceeds_pool":    {"inputs and outputs of the program exceed the card", "inputs and outputs of the program are not known to exceed the card", exceedsPool},
 		"oversized":       {"a request larger than the card", "a request that the card could hold", oversized},
 		"logits":          {"the request is that of the logits", "a request other than that of the logits", logits},
+		"keeps_scores":    {"a rollout keeps the scores of all its answers", "no rollout that keeps the scores of its answers", keepsScores},
 		"full_scores":     {"attention builds its scores in full", "attention does not build its scores in full", fullScores},
 		"moe":             {"a model with experts", "a model without experts", experts},
 		"batch_unknown":   {"it failed in a training step with a batch of unknown size", "the batch size is known", batchUnknown},

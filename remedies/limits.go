@@ -66,7 +66,8 @@ type bound struct {
 	budget string   // a setting that counts tokens per GPU
 	// samples is a setting that counts samples; the longest of them has the sum of the lengths.
 	samples string
-	alone   bool // one sample at a time, whatever the settings say
+	times   []string // settings that multiply the samples
+	alone   bool     // one sample at a time, whatever the settings say
 	lengths [][]string
 	// shares is true if the next bound holds for some passes of the same phase, and shared is true for that bound. The
 	// larger of the two limits all passes.
@@ -135,7 +136,10 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 		},
 		"open_instruct": {{budget: "--pack_length", unless: []string{"per_device_train_batch_size>1"}, lengths: [][]string{{"max_prompt_token_length"}, {"response_length"}}}}, // open_instruct/grpo_utils.py: it must hold both
 		"trl": {
-			{when: []string{"stack:UnslothGRPOTrainer.py", "not since:unsloth 2026.1"}, unless: []string{"set:unsloth_num_chunks"}, alone: true, lengths: [][]string{{"max_completion_length"}}, extra: 1}, // unsloth/models/rl_replacements.py
+			{phases: []string{"rollout"}, when: []string{"keeps_scores", "stack:rloo_trainer.py"}, samples: "per_device_train_batch_size", times: []string{"gradient_accumulation_steps", "num_mini_batches"}, lengths: [][]string{{"response_length"}}},
+			{phases: []string{"rollout"}, when: []string{"keeps_scores", "before:0.17"}, samples: "per_device_train_batch_size", times: []string{"gradient_accumulation_steps", "num_mini_batches"}, lengths: [][]string{{"response_length"}}},
+			{phases: []string{"rollout"}, when: []string{"keeps_scores"}, samples: "per_device_train_batch_size", times: []string{"gradient_accumulation_steps"}, lengths: [][]string{{"response_length"}}}, // trl/trainer/ppo_trainer.py, local_batch_size
+			{when: []string{"stack:UnslothGRPOTrainer.py", "not since:unsloth 2026.1"}, unless: []string{"set:unsloth_num_chunks"}, alone: true, lengths: [][]string{{"max_completion_length"}}, extra: 1},  // unsloth/models/rl_replacements.py
 			{samples: "per_device_train_batch_size", lengths: [][]string{{"max_prompt_length"}, {"max_completion_length"}}},
 			{samples: "per_device_train_batch_size", unless: []string{"counts_prompts"}, lengths: [][]string{{"max_completion_length"}}, extra: 1}, // logits_to_keep + 1 (trl/trainer/grpo_trainer.py)
 			{samples: "per_device_train_batch_size", lengths: hfLengths},
@@ -211,6 +215,11 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 	n, ok := ctx.settings.integer(b.samples)
 	if b.alone {
 		n, ok = 1, true
+	}
+	for _, k := range b.times {
+		if by, set := ctx.settings.integer(k); set && ok && by <= mostSamples && n <= mostSamples {
+			n *= by
+		}
 	}
 	if !ok || longest <= 0 || n > mostTokens/longest {
 		return nil

@@ -183,8 +183,26 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 			{
 				"TRL's PPO generates and scores", run("trl", "--local_rollout_forward_batch_size", "64", "--per_device_train_batch_size", "64"),
 				gpu("rollout", 18, 9, 79, frames("/x/trl/trainer/ppo_trainer.py|train|query_responses, logitss = batch_generation(", "/x/trl/trainer/utils.py|batch_generation|padded_logitss = pad(logitss")),
+				[]string{"per_device_train_batch_size = 32"},
+				[]string{"use_liger_kernel set", "local_rollout_forward_batch_size down"},
+			},
+			{
+				"and keeps the scores of all answers of a rollout, however many it accumulates", run("trl", "--local_rollout_forward_batch_size", "4", "--per_device_train_batch_size", "1", "--gradient_accumulation_steps", "64", "--response_length", "1024", "vocab_size", "151936"),
+				gpu("rollout", 37.09, 33.25, 79, frames("/x/trl/experimental/ppo/ppo_trainer.py|train|query_responses, logitss = batch_generation(", "/x/trl/experimental/ppo/ppo_trainer.py|batch_generation|padded_logitss = pad(logitss, padding_value=0, padding_side=\"right\")", "/x/trl/trainer/utils.py|pad|output = torch.full((len(tensors), *output_shape), padding_value)")),
+				[]string{"gradient_accumulation_steps = 32"},
+				[]string{"local_rollout_forward_batch_size down", "max_completion_length down", "vllm_enable_sleep_mode set", "ds3_gather_for_generation set"},
+			},
+			{
+				"where one piece's scores are joined, those of others are kept", run("trl", "--local_rollout_forward_batch_size", "16", "--per_device_train_batch_size", "1", "--gradient_accumulation_steps", "64", "--response_length", "1024"),
+				gpu("rollout", 9.27, 8.25, 79, frames("/x/trl/trainer/ppo_trainer.py|train|query_responses, logitss = batch_generation(", "/x/trl/trainer/utils.py|batch_generation|query_response, logits = generate(", "/x/trl/trainer/utils.py|generate|logits = torch.stack(output.scores, 1)")),
+				[]string{"gradient_accumulation_steps = 32"},
+				nil,
+			},
+			{
+				"samples to look at are no rollout", run("trl", "--local_rollout_forward_batch_size", "64", "--per_device_train_batch_size", "1", "--gradient_accumulation_steps", "64"),
+				gpu("rollout", 37.09, 33.25, 79, frames("/x/trl/trainer/ppo_trainer.py|generate_completions|query_response, _ = batch_generation(", "/x/trl/trainer/utils.py|batch_generation|query_response, logits = generate(")),
 				[]string{"local_rollout_forward_batch_size down"},
-				[]string{"use_liger_kernel set"},
+				[]string{"gradient_accumulation_steps down"},
 			},
 			{
 				"ROLL packs by tokens, whatever its batch",

@@ -92,6 +92,9 @@ func simplyFull(r *classifier.Root) bool {
 // copiesAfter returns what follows the logits that did not fit, in their size: transformers casts them and takes a softmax, and
 // OpenRLHF casts them (openrlhf/models/actor.py).
 func (ctx *Context) copiesAfter() int64 {
+	if ctx.is("keeps_scores") {
+		return 0 // what is computed of them is computed in pieces
+	}
 	if len(ctx.request) == 0 || ctx.request[0].Bytes != 2 || !ctx.passesThrough("/transformers/models/") {
 		return 1
 	}
@@ -235,4 +238,19 @@ func (q *paramQuery) miniBatchPerRank() (share int64, how string, ok bool) {
 		return 0, "", false
 	}
 	return share, fmt.Sprintf("%d x %d / %d", mini, samples, gpus/apart), true
+}
+
+// keptScores halves the answers of a rollout until the scores that are kept of all of them and the padded copy, whose request failed, fit
+// in what the first took and what was free.
+func keptScores(q *paramQuery, n int64) proposedValue {
+	r, k := q.root, 1
+	if place, _ := failedPlace(q.Context); place == memory.Logits && q.stackContains(2, "batch_generation ") && r.Requested != nil && r.Free != nil {
+		room := max(float64(*r.Free+*r.Requested-leastMargin(q.Context)), 1)
+		k = max(1, int(math.Ceil(math.Log2(2*float64(*r.Requested)/room))))
+	}
+	if n <= 1 {
+		return atBound("%s is %d already", q.p.Key, n)
+	}
+	to := max(n>>min(k, 62), 1)
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / %d = %d", n, int64(1)<<min(k, 62), n>>min(k, 62)) + clamped(n>>min(k, 62), to, "one micro-batch")}
 }
