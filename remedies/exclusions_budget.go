@@ -3,9 +3,7 @@ package remedies
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	"oomscan/classifier"
 	"oomscan/remedies/memory"
 )
 
@@ -35,20 +33,6 @@ func budgetOfEach(q *question) string {
 		return l.Key + " counts for each rank, and several samples fill it: more ranks for a sequence pack more of them"
 	}
 	return ""
-}
-
-// statesExceedHost says that the optimizer's states on the host are larger than its memory on their own, so that it does not help to keep
-// the weights elsewhere or to pin nothing: master weights and two moments in 32 bits.
-func statesExceedHost(q *question) string {
-	const each = 12 // bytes for a parameter
-	p, ram := q.input().Parameters, nodeRAM(q.Context)
-	weights := !slices.ContainsFunc(q.changes, func(c change) bool {
-		return !strings.Contains(c.Key, "param") && !strings.HasSuffix(c.Key, "pin_memory")
-	})
-	if q.resource != "host" || p.Value <= 0 || ram == nil || !weights || q.run.Nodes != nil && *q.run.Nodes > 1 || p.Value*each <= *ram {
-		return ""
-	}
-	return fmt.Sprintf("the optimizer's states take %s without the weights, and there are %s", classifier.GiB(p.Value*each), classifier.GiB(*ram))
 }
 
 // fillsBudget reports whether the failed micro-batch has most of the tokens that a budget allows, and not more.
