@@ -217,6 +217,7 @@ var attacksThere = []attack{
 	{"limit_too_small", "cache_on_host", []string{"engine-length", "kv-dtype", "host-limit", "host-node"}},
 	{"limit_too_small", "by_shell", append([]string{"submit"}, attacks["limit_too_small"]...)},
 	{"host_load", "by_shell", append([]string{"submit"}, attacks["host_load"]...)},
+	{"loader_workers", "routed_experts", []string{"routing-replay", "rollout-batch", "host-limit", "host-node"}},
 	{"loader_workers", "by_shell", append([]string{"submit"}, attacks["loader_workers"]...)},
 	{"limit_too_small", "evicted", []string{"pod-request", "host-node", "workers"}},
 	{"limit_too_small", "names:unable to allocate", []string{"temp-file", "sample-buffer", "array-file", "host-limit", "host-node"}},

@@ -170,6 +170,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"cache_on_host": {"the key-value cache takes most of the host memory", "the key-value cache does not take most of the host memory", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(cause.CacheOnHost(ctx.input()) != ""), "the key-value cache takes most of the host memory"}
 		}},
+		"routed_experts": {"each rank holds the experts of a rollout's tokens", "no rank holds the experts of a rollout's tokens", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(cause.RoutedExperts(ctx.input()) != ""), "each rank holds the experts of a rollout's tokens"}
+		}},
 		"host_evaluation": {"host memory ran out in an evaluation that keeps its outputs", "not in an evaluation that keeps its outputs", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(cause.KeepsPredictions(ctx.input()) != ""), "an evaluation keeps the outputs of all its batches"}
 		}},

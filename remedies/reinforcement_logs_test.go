@@ -21,15 +21,17 @@ func TestWhatRunsOfReinforcementLearningAreTold(t *testing.T) {
 		return fmt.Sprintf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate %.2f GiB. GPU 3 has a total capacity of %.2f GiB of which %.2f GiB is free.%s Including non-PyTorch memory, this process has %.2f GiB memory in use. Of the allocated memory %.2f GiB is allocated by PyTorch, and 0.21 GiB is reserved by PyTorch but unallocated.",
 			asked, own+free+other, free, neighbor, own, own-2)
 	}
-	workers := func(each float64) string {
+	held := func(each float64, name string) string {
 		rows := ""
 		for i := range 8 {
-			rows += fmt.Sprintf("%d\t%.2f\tray::WorkerDict.actor_rollout_generate_sequences\n", 5000+i, each-float64(i)*.3)
+			rows += fmt.Sprintf("%d\t%.2f\tray::%s\n", 5000+i, each-float64(i)*.3, name)
 		}
 		return "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.\nMemory on the node (IP: 10.0.0.3, ID: 4f) where the task (actor ID: 8a, name=WorkerDict.__init__, pid=5000, memory used=" +
 			fmt.Sprintf("%.2fGB) was running was %.2fGB / %.2fGB", each, each*8.4, each*8.8) + " (0.955562), which exceeds the memory usage threshold of 0.95. Ray killed this worker (ID: c0) because it was the most recently scheduled task; to see more information about memory usage on this node, use `ray logs raylet.out -ip 10.0.0.3`. To see the logs of the worker, use `ray logs worker-c0*out -ip 10.0.0.3. Top 10 memory users:\nPID\tMEM(GB)\tCOMMAND\n" +
 			rows + "Refer to the documentation on how to address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html.\n"
 	}
+	workers := func(each float64) string { return held(each, "WorkerDict.actor_rollout_generate_sequences") }
+	trainers := func(each float64) string { return held(each, "MegatronTrainRayActor.train") }
 	const (
 		backward = "torch/autograd/graph.py|_engine_run_backward|return Variable._execution_engine.run_backward("
 		adam     = "torch/optim/adamw.py|_init_group|state[\"exp_avg_sq\"] = torch.zeros_like("
@@ -64,6 +66,9 @@ func TestWhatRunsOfReinforcementLearningAreTold(t *testing.T) {
 		vllm     = "(WorkerDict pid=88412) INFO 03-24 17:54:07 [core.py:53] Initializing a V1 LLM engine (v0.8.1) with config: model='Qwen/Qwen2.5-VL-7B-Instruct'\n"
 		open     = "+ python open_instruct/grpo_fast.py --model_name_or_path Qwen/Qwen3-1.7B --per_device_train_batch_size 1 --pack_length 8192 --response_length 2048 --deepspeed_stage 2 --num_learners_per_node 1 --single_gpu_mode --vllm_gpu_memory_utilization 0.5 --gradient_checkpointing\n"
 	)
+	replay := func(length string) string {
+		return strings.NewReplacer("--rollout-batch-size 32", "--rollout-batch-size 96 --n-samples-per-prompt 16 --use-rollout-routing-replay --optimizer-cpu-offload --num-layers 47 --moe-router-topk 4", "--rollout-max-response-len 8192", "--rollout-max-response-len "+length).Replace(slime) + "\n"
+	}
 	for _, c := range []struct {
 		name, log, cause string
 		first            string
@@ -86,7 +91,10 @@ func TestWhatRunsOfReinforcementLearningAreTold(t *testing.T) {
 		{"attention that somebody chose comes before a batch that fits", grpo + "--attn_impl eager\n" + stackOf(full(15.75, 12.92, 26.47, 0), inGRPO, eager, "torch/nn/functional.py|softmax|ret = input.softmax(dim, dtype=dtype)"), "attention_scores", "attn_impl = flash_attn", []string{"per_device_train_batch_size = 2", "gradient_checkpointing set"}},
 		{"a version without the switch recomputes first", swift + "\n" + stackOf(fmt.Sprintf(nccl, 67108864), inSwift, grads), "nccl_no_margin", "", []string{"nccl_comm_warmup = true"}},
 		{"ms-swift's layers", swift + "\n" + stackOf(full(.6, .3, 78, 0), inSwift, layer), "activations", "recompute_granularity = full", []string{"micro_batch_size down"}},
-		{"prime-rl shards by itself, and its head is in pieces", prime + stackOf(full(.3, .1, 78.7, 0), inPrime, adam), "optimizer_first_step", "optim_cpu_offload = true", []string{"fully_shard set", "fused_lm_head_token_chunk_size down"}},
+		{"prime-rl shards by itself, and its head is in pieces", prime + stackOf(full(.3, .1, 78.7, 0), inPrime, adam), "optimizer_first_step", "fsdp_cpu_offload = true", []string{"optim_cpu_offload = true", "fully_shard set", "fused_lm_head_token_chunk_size down"}},
+		{"prime-rl moves Adam's states to the host after a step", strings.ReplaceAll(prime, "optim_cpu_offload=False", "optim_cpu_offload=True full_offload=None") + "    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n    Limits:\n      memory:          128Gi\n", "host_offload", "optim_cpu_offload = false", []string{"full_offload = false"}},
+		{"slime's routing replay", replay("65536") + stackOf(trainers(104), inSlime), "loader_workers", "use_rollout_routing_replay = False", []string{"max_tokens_per_gpu down"}},
+		{"of rollouts that are small for the node", replay("4096") + stackOf(trainers(104), inSlime), "host_offload", "optimizer_cpu_offload = False", []string{"use_rollout_routing_replay = False", "rollout_batch_size down"}},
 		{"a version of vLLM that leaks", easyr1 + vllm + step + stackOf(workers(170), inEasyR1), "leak_over_steps", "vllm", []string{"rollout_batch_size down", "memory up"}},
 		{"workers that hold more than model and states explain", easyr1 + step + stackOf(workers(170), inEasyR1), "leak_over_steps", "", []string{"rollout_batch_size down"}},
 		{"workers that hold what they need", easyr1 + step + stackOf(workers(60), inEasyR1), "limit_too_small", "", nil},
