@@ -19,7 +19,7 @@ func (c *conclusion) joined() parser.Fields {
 			continue
 		}
 		beside := e.Kind == c.root.Kind && out["requested"] == "" && (sameWriter(c.root, e) || c.isRest(e)) && e.At.Behind(c.root.At) <= nearLines
-		if c.root.Kind == parser.OOMKill && e.Kind == parser.OOMKill || echo(c.root, e) || beside || reprint(c.root, e) {
+		if c.root.Kind == parser.OOMKill && e.Kind == parser.OOMKill || echo(c.root, e) || beside || reprint(c.root, e) || inFull(c.root, e) {
 			complete(out, e.fields)
 		}
 		if c.root.Kind == parser.SHMExhausted && e.Kind == parser.SHMExhausted && out["pid"] == "" && e.fields["pid"] != "" {
@@ -54,6 +54,13 @@ func reprint(a, b *event) bool {
 	f := b.figures
 	f.device = ""
 	return a.Kind == b.Kind && f.requested != "" && f == a.figures && sameWriter(a, b) && b.At.Line > a.At.Line && b.At.Behind(a.At) <= nearLines
+}
+
+// inFull reports whether b prints all figures of a and goes on where a was cut, as a logger's line is above its traceback.
+func inFull(a, b *event) bool {
+	f := b.figures
+	f.allocated = ""
+	return a.Kind == b.Kind && f == a.figures && f.requested != "" && f.free != "" && b.figures.allocated != ""
 }
 
 // readFigures reads the sizes among a failure's fields.

@@ -106,6 +106,7 @@ var attacksThere = []attack{
 	{"nccl_no_margin", "evaluating", append([]string{"eval-batch"}, attacks["nccl_no_margin"]...)},                   // the allocator keeps what its batches took
 	{"nccl_no_margin", "nvlink_sharp", append([]string{"nvlink-sharp"}, attacks["nccl_no_margin"]...)},
 	{"nccl_no_margin", "free_cache_engine=False", append([]string{"sleep"}, attacks["nccl_no_margin"]...)},
+	{"logits", "keeps_scores", []string{"rollout-batch", "micro-batch", "length"}},
 	{"logits", "framework:prime_rl", append([]string{"fused-loss"}, attacks["logits"]...)},          // a smaller micro-batch cuts its samples
 	{"logits", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["logits"]...)}, // the generator's cache stays
 	{"activations", "calibrates", []string{"calibration-cache", "pieces", "calibration-samples", "length", "param-offload"}},
@@ -220,6 +221,7 @@ var attacksThere = []attack{
 	{"limit_too_small", "cache_on_host", []string{"engine-length", "kv-dtype", "host-limit", "host-node"}},
 	{"limit_too_small", "by_shell", append([]string{"submit"}, attacks["limit_too_small"]...)},
 	{"host_load", "by_shell", append([]string{"submit"}, attacks["host_load"]...)},
+	{"loader_workers", "routed_experts", []string{"routing-replay", "rollout-batch", "host-limit", "host-node"}},
 	{"loader_workers", "by_shell", append([]string{"submit"}, attacks["loader_workers"]...)},
 	{"limit_too_small", "evicted", []string{"pod-request", "host-node", "workers"}},
 	{"limit_too_small", "names:unable to allocate", []string{"temp-file", "sample-buffer", "array-file", "host-limit", "host-node"}},

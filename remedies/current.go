@@ -126,6 +126,8 @@ func asWritten(ctx *Context, p *Parameter, f setting, key, syntax string) (strin
 		return f.key, "yaml" // or of its own file
 	case syntax == "flag" && framework.Dialect == "yaml" && form != "command" && !strings.HasPrefix(f.key, "-"):
 		return f.key, "yaml"
+	case syntax == "flag" && form == "toml" && strings.Contains(f.key, "."):
+		return f.key, "toml" // in the file that the run was started with
 	case syntax == "flag" && strings.HasPrefix(f.key, "-") && sameKey(f.key, key):
 		return f.key, syntax // with its own dashes or underscores
 	case (syntax == "yaml" || syntax == "python") && strings.HasPrefix(f.key, "-"):

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 
 	"oomscan/classifier"
 	"oomscan/parser"
@@ -96,6 +97,20 @@ func TestAPythonValueIsQuotedUnlessPythonKnowsIt(t *testing.T) {
 	for to, want := range map[string]string{"sdpa": `attn = "sdpa"`, "True": "attn = True", "8": "attn = 8", "torch.bfloat16": "attn = torch.bfloat16", `{"image": 1}`: `attn = {"image": 1}`} {
 		assert.Equal(t, want, snippet(&Change{Key: "attn", To: &to, Syntax: "python"}, false))
 		assert.Equal(t, strings.Replace(want, "attn = ", "Strategy(attn=", 1)+")", snippet(&Change{Key: "Strategy.attn", To: &to, Syntax: "python"}, false))
+	}
+}
+
+func TestATOMLFileIsToldInItsOwnKeys(t *testing.T) {
+	t.Parallel()
+	r := of("prime_rl", run("torch", "trainer.model.optim_cpu_offload", "true"))
+	in := killed("unknown", "OOMKilled")
+	for form, want := range map[string]string{"toml": "trainer.model.optim_cpu_offload = false", "command": "--trainer.model.optim-cpu-offload false"} {
+		c := pick(t, For(formed(r, form), in), "prime-rl.optim-on-card").Changes
+		require.Len(t, c, 1)
+		assert.Equal(t, want, c[0].Snippet)
+	}
+	for to, want := range map[string]string{"full": `a.mode = "full"`, "8": "a.mode = 8", "True": "a.mode = True"} {
+		assert.Equal(t, want, snippet(&Change{Key: "a.mode", To: &to, Syntax: "toml"}, false))
 	}
 }
 

@@ -122,6 +122,7 @@ var exclusions = []exclusion{
 	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},
 	{levers: []string{"token-budget"}, why: otherBudget},
 	{levers: []string{"offload-off", "pinning"}, why: statesExceedHost},
+	{levers: []string{"param-offload"}, why: refusedOffload},
 	{levers: []string{"sequence-parallel"}, why: budgetOfEach},
 	{why: satisfiedOtherwise},
 	{topics: chunkTopics, why: because("the model's output becomes float32 as a whole, before anything is computed in chunks", func(ctx *Context) bool {
@@ -298,20 +299,6 @@ func weightsOnly(q *question) string {
 	return isTrue("copies_weights")(q)
 }
 
-// cacheAway returns why a smaller share of an engine frees nothing during a weight update, or "": the engine holds far less than its
-// share, so that its cache, which alone would shrink, is not on the card.
-func cacheAway(q *question) string {
-	ctx, r, changes := q.Context, q.root, q.changes
-	if ctx.phase != "weight_update" || ctx.is("engine_process") || r.Total == nil || r.OtherProcesses == nil || len(changes) == 0 || changes[0].From == nil {
-		return ""
-	}
-	share, ok := parseNumber(*changes[0].From)
-	if all := int64(share * float64(*r.Total)); ok && share < 1 && *r.OtherProcesses > 0 && *r.OtherProcesses < all/4*3 {
-		return fmt.Sprintf("the engine holds %s of its share of %s: its cache is not on the card", classifier.GiB(*r.OtherProcesses), classifier.GiB(all))
-	}
-	return ""
-}
-
 // oneTensor returns why smaller buckets of a weight update change nothing, or "": the request is one tensor that exceeds a bucket already.
 func oneTensor(q *question) string {
 	asks := q.root.Requested
@@ -357,98 +344,6 @@ func allowsAsMany(q *question) string {
 		}
 	}
 	return ""
-}
-
-// engineUntouched returns why a setting of the engine has no effect yet, or "".
-func engineUntouched(q *question) string {
-	ctx, topic, changes := q.Context, q.item.Topic, q.changes
-	switch {
-	case !strings.HasPrefix(topic, "engine-"):
-	case pullsOne([]string{"graphs", "eager"}, topic, changes) && ctx.is("eager"):
-		return ctx.holds("eager").why
-	case pullsOne([]string{"graphs", "eager"}, topic, changes) && ctx.is("uncounted_graphs"):
-		return ctx.holds("uncounted_graphs").why
-	case pullsOne([]string{"graphs", "eager"}, topic, changes) && engineApart(ctx) != "":
-		return engineApart(ctx)
-	case pullsOne([]string{"graphs", "eager"}, topic, changes) && ctx.stackContains(3, "_allocate_kv_cache"):
-		return "it failed while the planned cache was taken, before any graph"
-	case topic == "engine-sleep" && ctx.phase == "init" && ctx.is("engine_process") && !ctx.is("engine_wakes"):
-		return "the engine failed as it started, before its first rollout"
-	case (topic == "engine-max-len" || topic == "engine-kv-dtype") && ctx.is("nothing_for_cache") && ctx.recognisedAs("sglang."):
-		return ctx.holds("nothing_for_cache").why // srt/model_executor/model_runner.py divides what is left by the bytes of a token
-	case pullsOne([]string{"engine-chunk", "engine-seqs", "engine-length"}, topic, changes) && takesMemory(ctx):
-		return "it failed while memory was taken as planned, before a step"
-	case topic != "engine-share-up" && countedAgainst(ctx) > 0:
-		return "another process's memory counts against the share: a larger one makes up for it"
-	case pullsOne([]string{"engine-tp", "engine-quantization", "kv-dtype", "eager"}, topic, changes) && takesShare(ctx):
-		return "the cache takes the same share of whatever is free"
-	case topic == "engine-quantization" && ctx.run.Engine == "vllm" && ctx.stackContains(3, "_allocate_kv_cache"):
-		return "the engine fills its share of each GPU: its cache takes what smaller weights leave"
-	case topic == "engine-tp" && shareStays(ctx):
-		return "the engine fills its share of each GPU: its cache takes what smaller weights leave"
-	case (topic == "engine-tp" || topic == "engine-quantization") && smallWeights(ctx, topic) != "":
-		return smallWeights(ctx, topic)
-	case topic == "engine-quantization" && ctx.is("exceeds_in_4_bits"):
-		return ctx.holds("exceeds_in_4_bits").why
-	case topic == "engine-prefill-chunk" && chunkTooSmall(ctx, changes):
-		return "a smaller step frees less than the cache lacks"
-	case engineComes(ctx):
-		return "the engine starts only after the trainer has loaded its model"
-	case ctx.is("less_than_desired") && topic != "engine-share-down" && topic != "engine-sleep":
-		return "the engine compares its share with the free memory before it loads anything"
-	}
-	return ""
-}
-
-// engineApart returns why neither an engine's share nor its CUDA graphs are what a trainer lacks, or "": the engine runs in its own
-// processes, which hold little of the card or less than was missing.
-func engineApart(ctx *Context) string {
-	const little = 1 << 30 // of CUDA contexts
-	r := ctx.root
-	if why := cacheReleased(ctx); why != "" {
-		return why
-	}
-	if !trains(ctx) && ctx.phase != "checkpoint" || ctx.is("engine_process") || r.ProcessBytes == nil || !ownProcesses(ctx) {
-		return ""
-	}
-	held, known := int64(0), false
-	if others := ctx.input().Others; others != nil {
-		held, known = *others, true
-	} else if r.Total != nil && r.Free != nil {
-		held, known = max(*r.Total-*r.Free-*r.ProcessBytes, 0), true
-	}
-	if short, ok := ctx.shortfall(); !known || held > little && (!ok || held >= short) {
-		return ""
-	}
-	return fmt.Sprintf("the engine runs in its own processes, and all others hold only %s of this card", classifier.GiB(held))
-}
-
-// cacheReleased returns why the share of an engine that sleeps in the trainer's process does not matter in a weight update, or "": what is
-// not PyTorch's is much less than the share, so the engine has its weights back and not its cache.
-func cacheReleased(ctx *Context) string {
-	const contexts = 4 << 30 // with no more than these, the engine's memory may be PyTorch's
-	r := ctx.root
-	share, ok := awakeShare(ctx)
-	_, sleeps := ctx.settings.flag("free_cache_engine", "vllm_enable_sleep_mode", "vllm_enable_sleep")
-	level, _ := ctx.settings.integer("sleep_level") // of ms-swift
-	if ctx.phase != "weight_update" || ctx.is("engine_process") || sleeps != yes && level < 1 || !ok || r.Free == nil || r.Allocated == nil || r.ReservedUnallocated == nil {
-		return ""
-	}
-	outside := *r.Total - *r.Free - *r.Allocated - *r.ReservedUnallocated
-	if outside < contexts || outside > share/4*3 {
-		return ""
-	}
-	return fmt.Sprintf("the engine has not taken its cache back: all that is not PyTorch's is %s, and its share is %s", classifier.GiB(outside), classifier.GiB(share))
-}
-
-// ownProcesses reports whether the run's engine never runs in the trainer's process: with Ray actors or servers of its own. verl runs
-// SGLang so, and any engine since 0.7.
-func ownProcesses(ctx *Context) bool {
-	if ctx.run.Framework == "verl" {
-		in, known := versionIn(ctx.run.FrameworkVersion, ">=0.7")
-		return ctx.run.Engine == "sglang" || known && in
-	}
-	return slices.Contains([]string{"areal", "nemo_rl", "openrlhf", "relax", "slime"}, ctx.run.Framework) || ctx.is("vllm_mode=server")
 }
 
 // orGPU returns the resources named, or the GPU's memory if there are none.

@@ -9,8 +9,8 @@ import (
 
 // promptKeys and answerKeys name the two parts of a sample in programs that train on what they generate.
 var (
-	promptKeys = []string{"max_prompt_length", "prompt_max_len", "train_dataset.max_length", "rollout_max_prompt_len", "prompt_length"}
-	answerKeys = []string{"max_response_length", "max_completion_length", "generate_max_len", "gconfig.max_new_tokens", "rollout_max_response_len", "response_length"}
+	promptKeys = []string{"max_prompt_length", "prompt_max_len", "train_dataset.max_length", "rollout_max_prompt_len", "max_input_length", "prompt_length"}
+	answerKeys = []string{"max_response_length", "max_completion_length", "generate_max_len", "gconfig.max_new_tokens", "rollout_max_response_len", "rollout.max_new_tokens", "max_generate_length", "response_length"}
 )
 
 // shortPrompts returns why shorter prompts save next to nothing, or "": answers may be many times as long.

@@ -172,6 +172,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"cache_on_host": {"the key-value cache takes most of the host memory", "the key-value cache does not take most of the host memory", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(cause.CacheOnHost(ctx.input()) != ""), "the key-value cache takes most of the host memory"}
 		}},
+		"routed_experts": {"each rank holds the experts of a rollout's tokens", "no rank holds the experts of a rollout's tokens", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(cause.RoutedExperts(ctx.input()) != ""), "each rank holds the experts of a rollout's tokens"}
+		}},
 		"host_evaluation": {"host memory ran out in an evaluation that keeps its outputs", "not in an evaluation that keeps its outputs", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(cause.KeepsPredictions(ctx.input()) != ""), "an evaluation keeps the outputs of all its batches"}
 		}},
@@ -304,6 +307,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"over_limit":        {"a program that uses far more than XLA allows", "a program that XLA may have room for", overLimit},
 		"oversized":         {"a request larger than the card", "a request that the card could hold", oversized},
 		"logits":            {"the request is that of the logits", "a request other than that of the logits", logits},
+		"keeps_scores":      {"a rollout keeps the scores of all its answers", "no rollout that keeps the scores of its answers", keepsScores},
 		"full_scores":       {"attention builds its scores in full", "attention does not build its scores in full", fullScores},
 		"moe":               {"a model with experts", "a model without experts", experts},
 		"batch_unknown":     {"it failed in a training step with a batch of unknown size", "the batch size is known", batchUnknown},

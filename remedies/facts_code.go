@@ -179,6 +179,16 @@ func wholeGathered(ctx *Context, _ string) verdict {
 	return verdict{yes, "one request is the whole model, gathered at once"}
 }
 
+// keepsScores reports whether TRL's PPO, or its RLOO before 0.22, generated the answers of a rollout. Its pieces bound one call of the
+// model, but it keeps the scores of all pieces and pads them into one tensor more (trl/trainer/utils.py, batch_generation). Samples that
+// it generates to look at have no such batch.
+func keepsScores(ctx *Context, _ string) verdict {
+	if !ctx.stackContains(engineDepth, "batch_generation ") || ctx.stackContains(engineDepth, "generate_completions ") {
+		return verdict{no, "no rollout keeps the scores of its answers"}
+	}
+	return verdict{yes, "the scores of all answers of a rollout are kept, however few are generated at a time"}
+}
+
 // fullScores reports whether attention built its scores in full: samples x heads x length x length.
 func fullScores(ctx *Context, _ string) verdict {
 	if at, _ := failedPlace(ctx); at == memory.Attention || len(ctx.request) > 0 && ctx.request[0].What == "attention" || ctx.is("own_layers") && ctx.stackContains(1, "q @ k", "torch.matmul(q", "torch.bmm(q", "baddbmm") {

@@ -76,6 +76,9 @@ var attackersThere = []attack{
 	{"activations", "swaps_blocks", []string{"layer-offload"}},
 	{"states_too_big", "merges", []string{"merge"}},
 	{"logits", "max_memory_percent>0.5", []string{"generator-cache"}}, // the generator's cache stays on the card
+	{"logits", "keeps_scores", []string{"rollout-batch"}},             // of all answers of a rollout
+	{"states_too_big", "uneven_split", []string{"card-split"}},        // the other card has room
+	{"loader_workers", "routed_experts", []string{"routing-replay"}},  // of all tokens of a rollout
 	{"activations", "max_memory_percent>0.5", []string{"generator-cache"}},
 	{"optimizer_first_step", "max_memory_percent>0.5", []string{"generator-cache"}},
 	{"states_too_big", "adapter_slots", []string{"adapter-rank", "adapter-slots"}},

@@ -168,6 +168,7 @@ var levers = []lever{
 	{id: "pinning", topics: []string{"pinning"}, costs: "slower copies to the GPU"},
 	{id: "reference-sync", topics: []string{"reference-sync"}},
 	{id: "pinned-blocks", topics: []string{"pinned-blocks"}, costs: "slower copies to and from the GPU"},
+	{id: "routing-replay", topics: []string{"routing-replay"}},
 	{id: "rollout-batch", topics: []string{"rollout-batch"}, way: "down", costs: "fewer samples in a step; the training changes"},
 	{id: "workers", topics: []string{"data-workers"}, keys: []string{"num_workers", "num_proc", "prefetch_factor", "workers", "workers_per_gpu"}, way: "down", costs: "slower loading of data"},
 	{id: "object-store", keys: []string{"object_store_memory"}},
@@ -184,7 +185,7 @@ var levers = []lever{
 	{id: "prompt-cache", keys: []string{"cache_ram"}, costs: "repeated prompts are processed again"},
 	{id: "nvme", topics: []string{"nvme"}, costs: "slower steps, and a fast disk on every node"},
 	{id: "malloc", topics: []string{"tcmalloc", "jemalloc"}, keys: []string{"malloc_arena_max"}},
-	{id: "length", topics: []string{"max-length"}, keys: []string{"max_length", "cutoff_len", "max_seq_length", "max_completion_length", "max_response_length", "max_new_tokens", "max_len", "max_prompt_length", "=seq_len", "seq_length", "sequence_len", "packed_sequence_size"}, way: "down", costs: "longer samples are cut off or dropped"},
+	{id: "length", topics: []string{"max-length"}, keys: []string{"max_length", "cutoff_len", "max_seq_length", "max_completion_length", "max_response_length", "max_new_tokens", "max_len", "max_prompt_length", "=seq_len", "=response_length", "seq_length", "sequence_len", "packed_sequence_size"}, way: "down", costs: "longer samples are cut off or dropped"},
 }
 
 // leverOfTopic has the first lever of each topic.

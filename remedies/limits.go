@@ -66,7 +66,8 @@ type bound struct {
 	budget string   // a setting that counts tokens per GPU
 	// samples is a setting that counts samples; the longest of them has the sum of the lengths.
 	samples string
-	alone   bool // one sample at a time, whatever the settings say
+	times   []string // settings that multiply the samples
+	alone   bool     // one sample at a time, whatever the settings say
 	lengths [][]string
 	// shares is true if the next bound holds for some passes of the same phase, and shared is true for that bound. The
 	// larger of the two limits all passes.
@@ -125,20 +126,20 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 		},
 		"relax": slimeBounds, "slime": slimeBounds,
 		"areal": {{budget: "actor.mb_spec.max_tokens_per_mb", lengths: [][]string{{"train_dataset.max_length"}, {"gconfig.max_new_tokens"}}}},
-		"openrlhf": {
-			{phases: training, when: []string{"dynamic_batch"}, budget: "--train_max_tokens_per_gpu"},
-			{phases: []string{"logprob"}, when: []string{"dynamic_batch"}, budget: "--rollout_max_tokens_per_gpu"},
-			{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}, parts: ring},
-			{phases: []string{"logprob"}, unless: []string{"dynamic_batch"}, samples: "--micro_rollout_batch_size", lengths: [][]string{{"prompt_max_len"}, {"generate_max_len"}}, parts: ring},
-			{phases: training, unless: []string{"dynamic_batch"}, samples: "--micro_train_batch_size", lengths: [][]string{{"max_len"}}, parts: ring},
-		},
+		"openrlhf": slices.Concat(
+			openrlhfBounds("--train.max_tokens_per_gpu", "--rollout.max_tokens_per_gpu", "--train.micro_batch_size", "--rollout.micro_batch_size"),
+			openrlhfBounds("--train_max_tokens_per_gpu", "--rollout_max_tokens_per_gpu", "--micro_train_batch_size", "--micro_rollout_batch_size"), // before 0.10
+		),
 		"skyrl": {
 			{phases: []string{"logprob"}, samples: "trainer.micro_forward_batch_size_per_gpu", lengths: skyLengths, parts: skyParts},
 			{phases: training, samples: "trainer.micro_train_batch_size_per_gpu", lengths: skyLengths, parts: skyParts},
 		},
 		"open_instruct": {{budget: "--pack_length", unless: []string{"per_device_train_batch_size>1"}, lengths: [][]string{{"max_prompt_token_length"}, {"response_length"}}}}, // open_instruct/grpo_utils.py: it must hold both
 		"trl": {
-			{when: []string{"stack:UnslothGRPOTrainer.py", "not since:unsloth 2026.1"}, unless: []string{"set:unsloth_num_chunks"}, alone: true, lengths: [][]string{{"max_completion_length"}}, extra: 1}, // unsloth/models/rl_replacements.py
+			{phases: []string{"rollout"}, when: []string{"keeps_scores", "stack:rloo_trainer.py"}, samples: "per_device_train_batch_size", times: []string{"gradient_accumulation_steps", "num_mini_batches"}, lengths: [][]string{{"response_length"}}},
+			{phases: []string{"rollout"}, when: []string{"keeps_scores", "before:0.17"}, samples: "per_device_train_batch_size", times: []string{"gradient_accumulation_steps", "num_mini_batches"}, lengths: [][]string{{"response_length"}}},
+			{phases: []string{"rollout"}, when: []string{"keeps_scores"}, samples: "per_device_train_batch_size", times: []string{"gradient_accumulation_steps"}, lengths: [][]string{{"response_length"}}}, // trl/trainer/ppo_trainer.py, local_batch_size
+			{when: []string{"stack:UnslothGRPOTrainer.py", "not since:unsloth 2026.1"}, unless: []string{"set:unsloth_num_chunks"}, alone: true, lengths: [][]string{{"max_completion_length"}}, extra: 1},  // unsloth/models/rl_replacements.py
 			{samples: "per_device_train_batch_size", lengths: [][]string{{"max_prompt_length"}, {"max_completion_length"}}},
 			{samples: "per_device_train_batch_size", unless: []string{"counts_prompts"}, lengths: [][]string{{"max_completion_length"}}, extra: 1}, // logits_to_keep + 1 (trl/trainer/grpo_trainer.py)
 			{samples: "per_device_train_batch_size", lengths: hfLengths},
@@ -215,6 +216,11 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 	if b.alone {
 		n, ok = 1, true
 	}
+	for _, k := range b.times {
+		if by, set := ctx.settings.integer(k); set && ok && by <= mostSamples && n <= mostSamples {
+			n *= by
+		}
+	}
 	if !ok || longest <= 0 || n > mostTokens/longest {
 		return nil
 	}
@@ -241,5 +247,17 @@ func nemoBounds(when []string, parts ...string) []bound {
 	return []bound{
 		{phases: []string{"logprob"}, when: when, samples: "policy.logprob_batch_size", lengths: lengths, parts: parts},
 		{phases: training, when: when, samples: "policy.train_micro_batch_size", lengths: lengths, parts: parts},
+	}
+}
+
+// openrlhfBounds are OpenRLHF's limits under one set of names. In its later versions max_len bounds prompt and answer together.
+func openrlhfBounds(trainTokens, rolloutTokens, train, rollout string) []bound {
+	lengths := [][]string{{"prompt_max_len"}, {"generate_max_len"}}
+	return []bound{
+		{phases: training, when: []string{"dynamic_batch"}, budget: trainTokens, lengths: lengths, turns: "max_len"},
+		{phases: []string{"logprob"}, when: []string{"dynamic_batch"}, budget: rolloutTokens, lengths: lengths, turns: "max_len"},
+		{phases: training, unless: []string{"dynamic_batch"}, samples: train, lengths: lengths, parts: ring},
+		{phases: []string{"logprob"}, unless: []string{"dynamic_batch"}, samples: rollout, lengths: lengths, parts: ring},
+		{phases: training, unless: []string{"dynamic_batch"}, samples: train, lengths: [][]string{{"max_len"}}, parts: ring},
 	}
 }

@@ -158,6 +158,9 @@ func (o *option) classAgainst(best *cause.Cause, all []option) {
 	if o.class == mayFit && o.place == 0 && sure && o.planned {
 		o.class = fits // an engine that starts needs what it plans for, no margin
 	}
+	if o.class == mayFit && o.place == 0 && sure && o.lever == "attention" && best.ID == "attention_scores" && len(o.Changes) > 0 && o.Changes[0].From != nil && !isNone(*o.Changes[0].From) {
+		o.class = fits // it never builds what did not fit, at no cost, and the other was somebody's choice
+	}
 	inWords := o.class == withoutValue && len(o.Changes) > 0 && o.Changes[0].To != nil
 	switchedOn := o.lever == "recompute" && best.ID == "activations" && len(o.Changes) > 0 && o.Changes[0].Syntax != "python" &&
 		!slices.ContainsFunc(all, func(p option) bool { return p.lever == o.lever && p.class < o.class }) // the run's own switch

@@ -8,7 +8,7 @@ import (
 
 // Patch holds the first changes to make as one block, ready to paste.
 type Patch struct {
-	Syntax string `json:"syntax"` // hydra, yaml, json, flag, env, sbatch, python
+	Syntax string `json:"syntax"` // hydra, yaml, toml, json, flag, env, sbatch, python
 	Text   string `json:"text"`   // lines joined by newlines, without one at the end
 }
 

@@ -98,10 +98,27 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 		out = slices.Insert(out, at, set)
 		out = out[:min(len(out), mostProposals)]
 	}
+	if holds := slices.IndexFunc(rivals, func(c cause.Cause) bool {
+		return c.ID == "fragmentation" && len(c.Against) == 0 && c.Confidence != "low"
+	}); holds >= 0 {
+		out = withHoles(ctx, out, optionsFor([]string{"segments"}, &rivals[holds], items, all))
+	}
 	if len(out) > 0 {
 		setMoreGPUs(out[0].Changes)
 	}
 	return out
+}
+
+// withHoles puts what is against fragmentation among the options that are shown, where the unused reserve would hold the failed request
+// once it is in one piece, whatever the request is for.
+func withHoles(ctx *Context, options, against []option) []option {
+	r := ctx.root
+	if len(against) == 0 || r.Requested == nil || r.ReservedUnallocated == nil || *r.ReservedUnallocated < *r.Requested ||
+		slices.ContainsFunc(options[:min(len(options), shownProposals)], func(o option) bool { return o.lever == against[0].lever }) {
+		return options
+	}
+	out := slices.Insert(slices.Clone(options), min(len(options), shownProposals-1), against[0])
+	return out[:min(len(out), mostProposals)]
 }
 
 // setMoreGPUs gives a change to a tensor-parallel size its value, though the log does not show whether the GPUs are there: nothing better

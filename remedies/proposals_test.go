@@ -262,6 +262,37 @@ func TestWhatIsInVainAgainstACauseDoesNotApply(t *testing.T) {
 	}
 }
 
+// TestAReserveThatHoldsTheRequestIsShown has expandable segments among the first three where PyTorch holds more than it asks for, whatever
+// the request is for.
+func TestAReserveThatHoldsTheRequestIsShown(t *testing.T) {
+	t.Parallel()
+	logits := frames("/x/openrlhf/models/actor.py|forward|output[\"logits\"] = output[\"logits\"].to(torch.float32)")
+	openrlhf := func() *classifier.Run {
+		return as(run("openrlhf", "--use_dynamic_batch", "True", "--train_max_tokens_per_gpu", "16192", "--max_len", "8192", "vocab_size", "152064", "--packing_samples", "True"), "deepspeed", "", "")
+	}
+	sleeps := as(run("verl", "actor_rollout_ref.rollout.free_cache_engine", "True", "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", "8", "vocab_size", "152064"), "fsdp", "vllm", "")
+	for name, c := range map[string]struct {
+		run   *classifier.Run
+		in    *classifier.Incident
+		shown bool
+	}{
+		"the reserve is larger than the request":       {openrlhf(), idle(gpu("backward", 8.67, 4.82, 79, logits), 57.8, 14.05), true},
+		"smaller, though larger than what was missing": {openrlhf(), idle(gpu("backward", 8.67, 4.82, 79, logits), 63.6, 8.25), false},
+		"usual": {openrlhf(), idle(gpu("backward", 8.67, 4.82, 79, logits), 70.8, 1.05), false},
+		"an engine sleeps in this process, which excludes them": {sleeps, idle(gpu("logprob", 8.67, 4.82, 79, logits), 57.8, 14.05), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			list := For(c.run, c.in)
+			require.NotEmpty(t, list.Proposals)
+			assert.Equal(t, "logits", list.Cause.ID)
+			assert.Equal(t, c.shown, slices.ContainsFunc(list.Proposals[:min(shownProposals, len(list.Proposals))], func(p Proposal) bool {
+				return len(p.Changes) > 0 && p.Changes[0].Key == "PYTORCH_CUDA_ALLOC_CONF"
+			}))
+		})
+	}
+}
+
 // of is a run of an application.
 func of(application string, r *classifier.Run) *classifier.Run {
 	r.Application = application

@@ -222,7 +222,7 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 		c.missing = unknownToVersion(ctx, names, p, c.Key)
 	}
 	if c.missing == "" {
-		c.Snippet = snippet(&c.Change, p.Plus && !found)
+		c.Snippet = c.pasted(p.Plus && !found)
 	}
 	if whereSet(ctx, []Change{c.Change}) != "" {
 		c.Snippet = strings.TrimPrefix(c.Snippet, "export ") // no shell starts the program

@@ -53,6 +53,13 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 	trlx := func(pairs ...string) *classifier.Run {
 		return of("trlx", as(run("torch", append([]string{"train.batch_size", "16", "train.seq_length", "1024", "method.chunk_size", "128"}, pairs...)...), "", "", ""))
 	}
+	easyr1 := func(micro string) *classifier.Run {
+		r := run("verl", "worker.actor.global_batch_size", "64", "worker.rollout.n", "5", "worker.actor.fsdp.enable_cpu_offload", "false", "worker.actor.offload.offload_params", "true", "worker.actor.offload.offload_optimizer", "true", "trainer.n_gpus_per_node", "8", "trainer.nnodes", "1")
+		if micro != "" {
+			r.Config["worker.actor.micro_batch_size_per_device_for_update"] = classifier.Value{Value: micro}
+		}
+		return of("easyr1", as(formed(r, "pprint"), "fsdp", "", ""))
+	}
 	for group, cases := range map[string][]struct {
 		name         string
 		run          *classifier.Run
@@ -183,8 +190,26 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 			{
 				"TRL's PPO generates and scores", run("trl", "--local_rollout_forward_batch_size", "64", "--per_device_train_batch_size", "64"),
 				gpu("rollout", 18, 9, 79, frames("/x/trl/trainer/ppo_trainer.py|train|query_responses, logitss = batch_generation(", "/x/trl/trainer/utils.py|batch_generation|padded_logitss = pad(logitss")),
+				[]string{"per_device_train_batch_size = 32"},
+				[]string{"use_liger_kernel set", "local_rollout_forward_batch_size down"},
+			},
+			{
+				"and keeps the scores of all answers of a rollout, however many it accumulates", run("trl", "--local_rollout_forward_batch_size", "4", "--per_device_train_batch_size", "1", "--gradient_accumulation_steps", "64", "--response_length", "1024", "vocab_size", "151936"),
+				gpu("rollout", 37.09, 33.25, 79, frames("/x/trl/experimental/ppo/ppo_trainer.py|train|query_responses, logitss = batch_generation(", "/x/trl/experimental/ppo/ppo_trainer.py|batch_generation|padded_logitss = pad(logitss, padding_value=0, padding_side=\"right\")", "/x/trl/trainer/utils.py|pad|output = torch.full((len(tensors), *output_shape), padding_value)")),
+				[]string{"gradient_accumulation_steps = 32"},
+				[]string{"local_rollout_forward_batch_size down", "max_completion_length down", "vllm_enable_sleep_mode set", "ds3_gather_for_generation set"},
+			},
+			{
+				"where one piece's scores are joined, those of others are kept", run("trl", "--local_rollout_forward_batch_size", "16", "--per_device_train_batch_size", "1", "--gradient_accumulation_steps", "64", "--response_length", "1024"),
+				gpu("rollout", 9.27, 8.25, 79, frames("/x/trl/trainer/ppo_trainer.py|train|query_responses, logitss = batch_generation(", "/x/trl/trainer/utils.py|batch_generation|query_response, logits = generate(", "/x/trl/trainer/utils.py|generate|logits = torch.stack(output.scores, 1)")),
+				[]string{"gradient_accumulation_steps = 32"},
+				nil,
+			},
+			{
+				"samples to look at are no rollout", run("trl", "--local_rollout_forward_batch_size", "64", "--per_device_train_batch_size", "1", "--gradient_accumulation_steps", "64"),
+				gpu("rollout", 37.09, 33.25, 79, frames("/x/trl/trainer/ppo_trainer.py|generate_completions|query_response, _ = batch_generation(", "/x/trl/trainer/utils.py|batch_generation|query_response, logits = generate(")),
 				[]string{"local_rollout_forward_batch_size down"},
-				[]string{"use_liger_kernel set"},
+				[]string{"gradient_accumulation_steps down"},
 			},
 			{
 				"ROLL packs by tokens, whatever its batch",
@@ -194,6 +219,10 @@ func TestWhatFrameworksOfReinforcementLearningAreToldFirst(t *testing.T) {
 				[]string{"per_device_train_batch_size down", "use_dynamic_batching_in_train set"},
 			},
 			{"ROLL recomputes only what its file says", roll("actor_train.training_args.per_device_train_batch_size", "1"), gpu("forward", .3, .1, 79, frames("/x/megatron/core/transformer/mlp.py|forward|")), []string{"recompute_granularity = full"}, nil},
+		},
+		"EasyR1 refuses to offload shards while it accumulates gradients": {
+			{"as it does", easyr1("8"), gpu("optimizer", .4, .3, 139, moments), []string{"strategy = adamw_bf16"}, []string{"enable_cpu_offload set", "enable_cpu_offload = true"}},
+			{"without a sign of its micro-batch, too", easyr1(""), gpu("optimizer", .4, .3, 139, moments), []string{"strategy = adamw_bf16"}, []string{"enable_cpu_offload set", "enable_cpu_offload = true"}},
 		},
 		"an engine whose card others fill is told about its share only": {
 			{"graphs are not part of it", run("openrlhf", "--vllm_gpu_memory_utilization", "0.8"), recognized("vllm.free_memory", cache(desired, 51, 79)), []string{"vllm_gpu_memory_utilization down"}, []string{"enforce_eager set"}},

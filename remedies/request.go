@@ -230,6 +230,7 @@ var places = []struct {
 		"transformer.py forward output = self.output(", "transformer.py forward self.output(", "model.py forward output = self.output(", "model.py forward self.output(", // torchtune's and TorchTitan's heads
 		"distributed/model_utils.py", "megatron/model_utils.py", // log-probabilities over a split vocabulary: NeMo-RL's and SkyRL's
 		"get_log_probs", "calculate_log_probs", // slime's and its forks' (backends/megatron_utils/loss.py)
+		"batch_generation pad(",               // TRL's scores of all answers of a rollout
 		"convert_to_fp32",                     // accelerate's wrapper of the model's output
 		"fp16_to_float32", "float_conversion", // Megatron's wrapper turns the model's output into float32 (megatron/core/transformer/module.py)
 	}},
@@ -313,7 +314,7 @@ func called(code string) string {
 	code = strings.TrimSpace(code)
 	if i := strings.IndexByte(code, '('); i < 0 || strings.Contains(code[:i], "=") {
 		if m := assigned().FindStringSubmatch(code); m != nil {
-			code = m[1]
+			code = strings.TrimSpace(m[1])
 		}
 	}
 	if i := strings.IndexByte(code, '('); i >= 0 {

@@ -46,6 +46,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"budget_tokens":       whole(budgetTokens),
 		"budget_packed":       whole(budgetPacked),
 		"budget_start":        budgetStart,
+		"kept_scores":         whole(keptScores),
 		"share_down":          shareDown,
 		"share_up":            shareUp,
 		"share_fit":           shareFit,

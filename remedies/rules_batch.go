@@ -32,6 +32,9 @@ func (q *paramQuery) halvings() (k int, how string) {
 	if r.Requested == nil || r.Free == nil || *r.Free <= 0 || *r.Requested <= *r.Free {
 		return 1, ""
 	}
+	if n := q.scoresInBackward(); n > 1 {
+		return n, fmt.Sprintf("%s requested / %s free = %.2f, and the backward pass takes three such tensors: %s", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), float64(*r.Requested)/float64(*r.Free), times(n))
+	}
 	if q.layersToCome() {
 		return 2, "it failed in a layer of the forward pass, and the log does not show how many were still to come, so halve twice"
 	}
@@ -58,6 +61,19 @@ func (q *paramQuery) halvings() (k int, how string) {
 	return k, fmt.Sprintf("%s requested / %s free = %.2f, ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio) + why + times(k)
 }
 
+// scoresInBackward returns how often the attention scores whose softmax failed must be halved for the backward pass, or 0. It holds the
+// probabilities in float32, their gradient and that of the scores (transformers' eager_attention_forward), in the place of the scores in
+// 16 bits. A pass before the training step has the step's batch in the trainers that have one setting for both.
+func (q *paramQuery) scoresInBackward() int {
+	r := q.root
+	step := q.phase == "forward" || q.phase == "logprob" && strings.Contains(q.p.Key, "train_batch")
+	place, wide := failedPlace(q.Context)
+	if !step || place != memory.Attention || wide != memory.Yes || !trains(q.Context) || q.work.untrained() || q.is("infers") {
+		return 0
+	}
+	return int(math.Ceil(math.Log2(3 * float64(*r.Requested) / (float64(*r.Free) + float64(*r.Requested)/2))))
+}
+
 // layersToCome reports whether training failed in one of the layers before the head. What the rest of them keep, and what the backward pass
 // takes, would have come on top.
 func (q *paramQuery) layersToCome() bool {
@@ -78,6 +94,9 @@ func simplyFull(r *classifier.Root) bool {
 // copiesAfter returns what follows the logits that did not fit, in their size: transformers casts them and takes a softmax, and
 // OpenRLHF casts them (openrlhf/models/actor.py).
 func (ctx *Context) copiesAfter() int64 {
+	if ctx.is("keeps_scores") {
+		return 0 // what is computed of them is computed in pieces
+	}
 	if len(ctx.request) == 0 || ctx.request[0].Bytes != 2 || !ctx.passesThrough("/transformers/models/") {
 		return 1
 	}
@@ -120,7 +139,8 @@ func halveMicro(q *paramQuery, m int64) proposedValue {
 		return atBound("%s is %d already", q.p.Key, m)
 	}
 	k, how := q.halvings()
-	if n, asks, ok := q.halvingsAtFullLength(q.p.Key); ok && n > k {
+	n, asks, atFull := q.halvingsAtFullLength(q.p.Key)
+	if atFull = atFull && n > k; atFull {
 		k, how = n, how+fmt.Sprintf(" for this batch; at full length it asks for %s, so %s", classifier.GiB(asks), times(n))
 	}
 	to := max(m>>min(k, 62), q.least())
@@ -130,9 +150,9 @@ func halveMicro(q *paramQuery, m int64) proposedValue {
 	how += fmt.Sprintf("%d / %d = %d", m, int64(1)<<min(k, 62), m>>min(k, 62)) + clamped(m>>min(k, 62), to, "one sample")
 	if before := m >> min(k-1, 62); k > 1 && before > to {
 		asks := int64(float64(*q.root.Requested) * float64(before) / float64(m))
-		if free := q.root.Free; free != nil && asks <= *free {
+		if free := q.root.Free; free != nil && asks <= *free && atFull {
 			how += fmt.Sprintf(" (%d fits this batch, %s, but not full length)", before, classifier.GiB(asks))
-		} else {
+		} else if free == nil || asks > *free {
 			how += fmt.Sprintf(" (%d would still ask for %s)", before, classifier.GiB(asks))
 		}
 	}
@@ -220,4 +240,19 @@ func (q *paramQuery) miniBatchPerRank() (share int64, how string, ok bool) {
 		return 0, "", false
 	}
 	return share, fmt.Sprintf("%d x %d / %d", mini, samples, gpus/apart), true
+}
+
+// keptScores halves the answers of a rollout until the scores that are kept of all of them and the padded copy, whose request failed, fit
+// in what the first took and what was free.
+func keptScores(q *paramQuery, n int64) proposedValue {
+	r, k := q.root, 1
+	if place, _ := failedPlace(q.Context); place == memory.Logits && q.stackContains(2, "batch_generation ") && r.Requested != nil && r.Free != nil {
+		room := max(float64(*r.Free+*r.Requested-leastMargin(q.Context)), 1)
+		k = max(1, int(math.Ceil(math.Log2(2*float64(*r.Requested)/room))))
+	}
+	if n <= 1 {
+		return atBound("%s is %d already", q.p.Key, n)
+	}
+	to := max(n>>min(k, 62), 1)
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / %d = %d", n, int64(1)<<min(k, 62), n>>min(k, 62)) + clamped(n>>min(k, 62), to, "one micro-batch")}
 }

@@ -114,6 +114,9 @@ func TestNextValues(t *testing.T) {
 	tight := func(in *classifier.Incident, asked, free float64) *classifier.Incident {
 		return with(in, func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(asked), gibs(free), gibs(79.18) })
 	}
+	softmax := func(r *classifier.Root) {
+		r.Trace = frames("/x/transformers/models/qwen2/modeling_qwen2.py|eager_attention_forward|attn_weights = nn.functional.softmax(attn_weights, dim=-1, dtype=torch.float32).to(query.dtype)", "/x/torch/nn/functional.py|softmax|ret = input.softmax(dim, dtype=dtype)")
+	}
 	named := func(r *classifier.Run, model string) *classifier.Run { r.Model.Name = model; return r }
 	heads := func(r *classifier.Run, n int64) *classifier.Run { r.Model.AttentionHeads = &n; return r }
 	for _, test := range []struct {
@@ -215,6 +218,33 @@ func TestNextValues(t *testing.T) {
 			"Relax's budget stops at the longest response", run("relax", "use_dynamic_batch_size", "True", "max_tokens_per_gpu", "9000", "rollout_max_response_len", "8192"), gpuOOM("forward"),
 			"relax.max-tokens-per-gpu", "--max-tokens-per-gpu", "8192",
 		},
+		{
+			"slime's budget stops at the longest prompt and response", run("slime", "use_dynamic_batch_size", "True", "max_tokens_per_gpu", "12288", "rollout_max_prompt_len", "2048", "rollout_max_response_len", "8192"), gpuOOM("forward"),
+			"slime.max-tokens-per-gpu", "--max-tokens-per-gpu", "10240",
+		},
+		{
+			"OpenRLHF's budget stops at the longest sample", run("openrlhf", "--use_dynamic_batch", "True", "--train_max_tokens_per_gpu", "9216", "--max_len", "8192"), gpuOOM("backward"),
+			"openrlhf.max-tokens-per-gpu", "--train_max_tokens_per_gpu", "8192",
+		},
+		{
+			"so does that of later versions", run("openrlhf", "--train.dynamic_batch_enable", "True", "--train.max_tokens_per_gpu", "9216", "--data.max_len", "8192"), gpuOOM("backward"),
+			"openrlhf.max-tokens-per-gpu", "--train.max_tokens_per_gpu", "8192",
+		},
+		{
+			"or at a ring's part of it", run("openrlhf", "--use_dynamic_batch", "True", "--train_max_tokens_per_gpu", "5120", "--max_len", "8192", "--ring_attn_size", "2"), gpuOOM("backward"),
+			"openrlhf.max-tokens-per-gpu", "--train_max_tokens_per_gpu", "4096",
+		},
+		{
+			"SkyRL's budget stops at the longest sample", of("skyrl", run("torch", "trainer.max_tokens_per_microbatch", "20000", "trainer.max_prompt_length", "2048", "generator.sampling_params.max_generate_length", "16384")), gpuOOM("forward"),
+			"skyrl.tokens", "trainer.max_tokens_per_microbatch", "18432",
+		},
+		{
+			"ROLL refuses a smaller one", of("roll", run("megatron", "actor_train.use_dynamic_batching_in_train", "true", "actor_train.max_tokens_per_microbatch_in_train", "32768", "prompt_length", "2048", "response_length", "30720")), gpuOOM("forward"),
+			"roll.dynamic-batch", "actor_train.max_tokens_per_microbatch_in_train", "-",
+		},
+		{"scores that somebody has in full come three times in the backward pass", run("trl", "per_device_train_batch_size", "4"), with(tight(gpuOOM("forward"), 15.75, 12.92), softmax), "trl.batch-size", "per_device_train_batch_size", "1"},
+		{"in a pass before it, where it has the same batch", run("trl", "per_device_train_batch_size", "4"), with(tight(gpuOOM("logprob"), 15.75, 12.92), softmax), "trl.batch-size", "per_device_train_batch_size", "1"},
+		{"and not in a pass that has its own", run("verl", rollout+"log_prob_micro_batch_size_per_gpu", "4"), with(tight(gpuOOM("logprob"), 15.75, 12.92), softmax), "verl.logprob.rollout-micro-batch", rollout + "log_prob_micro_batch_size_per_gpu", "2"},
 		{"Relax's buffer", run("relax", "update_weight_buffer_size", "536870912"), gpuOOM("weight_update"), "relax.update-weight-buffer", "--update-weight-buffer-size", "268435456"},
 		{"Relax's buffer at its floor", run("relax", "update_weight_buffer_size", "67108864"), gpuOOM("weight_update"), "relax.update-weight-buffer", "--update-weight-buffer-size", "-"},
 		{"Relax's chunks", run("relax", "log_probs_chunk_size", "-1"), gpuOOM("logprob"), "relax.log-probs-chunk-size", "--log-probs-chunk-size", "4"},

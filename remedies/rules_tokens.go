@@ -3,6 +3,7 @@ package remedies
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"oomscan/classifier"
@@ -10,6 +11,9 @@ import (
 
 // tokenStep is the step of token budgets.
 const tokenStep = 512
+
+// mostRanks is more than share a sequence in any run.
+const mostRanks = 1 << 10
 
 func ceilDiv(a, b int64) int64 { return (a + b - 1) / b }
 
@@ -92,18 +96,20 @@ func budgetAReaL(q *paramQuery) proposedValue {
 }
 
 // budgetTokens lowers the budget of Relax, slime and OpenRLHF by a third, or by half if the request was more than 1.5 times
-// what was free, but not below the longest response of one rank. It ignores rollouts of one token, which supervised runs
-// print.
+// what was free, but not below one rank's part of the longest sample: no budget splits one, so a lower one leaves it as it is
+// (slime/utils/dp_schedule.py; openrlhf/utils/seqlen_balancing.py).
 func budgetTokens(q *paramQuery, n int64) proposedValue {
 	low, why := int64(tokenStep), "the minimum"
-	if answer, ok := q.settings.integer("rollout_max_response_len", "rollout.max_new_tokens", "generate_max_len"); ok && answer > 1 {
-		cp := int64(1)
-		if c, ok := q.settings.integer("context_parallel_size"); ok {
-			cp = c
+	if longest, how, ok := q.longestSample(); ok {
+		low, why = longest, how
+		parts := int64(1)
+		for _, k := range []string{"context_parallel_size", "ring_attn_size", "ds_tensor_parallel_size"} {
+			if n, ok := q.settings.integer(k); ok {
+				parts *= min(n, mostRanks)
+			}
 		}
-		low, why = ceilDiv(answer, cp), "the longest response"
-		if cp > 1 {
-			why = fmt.Sprintf("the longest response %d / context parallel size %d", answer, cp)
+		if parts > 1 {
+			low, why = ceilDiv(longest, parts), fmt.Sprintf("%s, %d tokens on %d GPUs,", how, longest, parts)
 		}
 	}
 	if n <= low {
@@ -134,12 +140,12 @@ func budgetTokens(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: how}
 }
 
-// budgetPacked lowers the tokens of a packed micro-batch of NeMo-RL and ROLL by a third, or to what had room, but not below the
-// longest sequence, which must fit in one (nemo_rl/data/packing, roll/utils/sequence_packing.py).
+// budgetPacked lowers the tokens of a packed micro-batch of NeMo-RL, ROLL and SkyRL by a third, or to what had room, but not below the
+// longest sequence, which must fit in one (nemo_rl/data/packing, roll/utils/sequence_packing.py, dynamic_batching.py).
 func budgetPacked(q *paramQuery, n int64) proposedValue {
 	low, ok := q.settings.integer("policy.max_total_sequence_length")
-	if l := q.limit; l != nil && l.Longest > 0 && sameKey(l.Key, q.p.Key) {
-		low, ok = l.Longest, true
+	if longest, _, known := q.longestSample(); known {
+		low, ok = longest, true
 	}
 	raw := n * 2 / 3
 	if fits, _, ok := q.fits(); ok {
@@ -156,6 +162,28 @@ func budgetPacked(q *paramQuery, n int64) proposedValue {
 	return proposedValue{}
 }
 
+// longestSample returns the longest sample that the settings allow, or the longest answer where they have no more. Supervised runs print
+// rollouts of one token.
+func (q *paramQuery) longestSample() (tokens int64, what string, ok bool) {
+	answer, answers := q.settings.integer(answerKeys...)
+	if answers = answers && answer > 1 && answer <= mostTokens; answers {
+		tokens, what = answer, "the longest response"
+		if prompt, ok := q.settings.integer(promptKeys...); ok && prompt <= mostTokens {
+			tokens, what = prompt+answer, "the longest sample"
+		}
+	}
+	if l := q.limit; q.bounds() && !l.Uncut && l.AtLeast > max(tokens, 1) {
+		tokens, what = l.AtLeast, "the longest sample"
+	}
+	return tokens, what, tokens > 0
+}
+
+// bounds reports whether the parameter, under any of its names, bounds the failed micro-batch.
+func (q *paramQuery) bounds() bool {
+	l := q.limit
+	return l != nil && (sameKey(l.Key, q.p.Key) || slices.ContainsFunc(q.p.Spellings, func(s Spelling) bool { return sameKey(l.Key, s.Key) }))
+}
+
 // fits returns how many tokens of the failed micro-batch had room, if the request grew with them and this parameter bounds
 // them.
 func (q *paramQuery) fits() (tokens int64, how string, ok bool) {
@@ -164,7 +192,7 @@ func (q *paramQuery) fits() (tokens int64, how string, ok bool) {
 	if len(list) == 0 || list[0].Low <= 0 || list[0].Over || q.amongActivations() || r.Free == nil || *r.Free <= 0 || *r.Free >= *r.Requested {
 		return 0, "", false
 	}
-	if l := q.limit; l == nil || !sameKey(l.Key, q.p.Key) {
+	if !q.bounds() {
 		return 0, "", false
 	}
 	e := &list[0]

@@ -152,14 +152,19 @@ func TestASecondCopyOfTheLogitsIsMentioned(t *testing.T) {
 	t.Parallel()
 	const lower, cannot = "If another copy of the logits then fails, go lower.", "The loss may then need another copy of the logits, which may not fit."
 	for name, c := range map[string]struct {
-		free float64
-		to   string
-		want string
-	}{"little is left": {7, "4", lower}, "much is left": {10.5, "4", "GiB to spare."}, "one is the least": {7, "1", cannot}} {
-		ctx := &Context{root: &classifier.Root{Requested: gibs(11), Free: &[]int64{int64(c.free * gib)}[0]}, request: []memory.Explanation{{What: "logits"}}}
+		free  float64
+		to    string
+		limit *memory.Limit
+		want  string
+	}{
+		"little is left": {7, "4", nil, lower}, "much is left": {10.5, "4", nil, "GiB to spare."}, "one is the least": {7, "1", nil, cannot},
+		"a budget can go lower":                     {7, "4096", &memory.Limit{Key: "tokens", Budget: true, AtLeast: 2048}, lower},
+		"not below a sample, which it never splits": {7, "4096", &memory.Limit{Key: "tokens", Budget: true, AtLeast: 4096}, cannot},
+	} {
+		ctx := &Context{limit: c.limit, root: &classifier.Root{Requested: gibs(11), Free: &[]int64{int64(c.free * gib)}[0]}, request: []memory.Explanation{{What: "logits"}}}
 		asks := int64(5 * gib)
 		margin := *ctx.root.Free - asks
-		got := textOf(ctx, &Proposal{MarginBytes: &margin, Changes: []Change{{Direction: "down", To: &c.to}}}, &outcome{asks: &asks})
+		got := textOf(ctx, &Proposal{MarginBytes: &margin, Changes: []Change{{Key: "tokens", Direction: "down", To: &c.to}}}, &outcome{asks: &asks})
 		assert.True(t, strings.HasSuffix(got, c.want), "%s: %s", name, got)
 	}
 }

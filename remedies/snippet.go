@@ -11,6 +11,15 @@ import (
 // bareWord matches a value that Python takes for a name.
 var bareWord = lazyre.New(`^[a-z][a-z0-9_-]*$`)
 
+// pasted returns a change in the form to paste. A switch that is on by default stays on without its flag, so it is written with its value.
+func (c *change) pasted(plus bool) string {
+	s := snippet(&c.Change, plus)
+	if flag, removed := strings.CutPrefix(s, "# remove "); removed && strings.EqualFold(c.parameter.Default, "true") {
+		return flag + " " + *c.To
+	}
+	return s
+}
+
 // snippet returns a change in the form to paste.
 func snippet(c *Change, plus bool) string {
 	key, to := c.Key, *c.To
@@ -44,6 +53,11 @@ func snippet(c *Change, plus bool) string {
 		return key + " " + to
 	case "env":
 		return "export " + key + "=" + to
+	case "toml":
+		if _, number := parseNumber(to); !number && !strings.EqualFold(to, "true") && !strings.EqualFold(to, "false") {
+			to = strconv.Quote(to)
+		}
+		return key + " = " + to // a dotted key
 	case "words": // of what no program reads
 		return ""
 	case "qsub":

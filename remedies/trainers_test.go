@@ -291,20 +291,23 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 
 func TestAccumulationThatKeepsTheResultsIsSaid(t *testing.T) {
 	t.Parallel()
-	in := func() *classifier.Incident {
-		return with(gpuOOM("forward"), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(6), gibs(2), gibs(80) })
+	in := func(phase string) *classifier.Incident {
+		return with(gpuOOM(phase), func(r *classifier.Root) { r.Requested, r.Free, r.Total = gibs(6), gibs(2), gibs(80) })
 	}
 	for name, c := range map[string]struct {
-		run  *classifier.Run
-		want string
+		run   *classifier.Run
+		phase string
+		want  string
 	}{
-		"the log has it":                 {run("hf_trainer", "per_device_train_batch_size", "8", "gradient_accumulation_steps", "4", "gradient_checkpointing", "True"), "To keep the results, set gradient_accumulation_steps = 16 (now 4)."},
-		"it does not":                    {run("hf_trainer", "per_device_train_batch_size", "8", "gradient_checkpointing", "True"), "To keep the results, use 4 times as many gradient accumulation steps."},
-		"the program accumulates itself": {run("openrlhf", "--micro_train_batch_size", "8", "--gradient_checkpointing", "True"), "Results do not change."},
+		"the log has it":                                {run("hf_trainer", "per_device_train_batch_size", "8", "gradient_accumulation_steps", "4", "gradient_checkpointing", "True"), "forward", "To keep the results, set gradient_accumulation_steps = 16 (now 4)."},
+		"it does not":                                   {run("hf_trainer", "per_device_train_batch_size", "8", "gradient_checkpointing", "True"), "forward", "To keep the results, use 4 times as many gradient accumulation steps."},
+		"the program accumulates itself":                {run("openrlhf", "--micro_train_batch_size", "8", "--gradient_checkpointing", "True"), "forward", "Results do not change."},
+		"a pass before the step has a batch of its own": {run("verl", "actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu", "8"), "logprob", "Results do not change."},
+		"or that of the step":                           {run("trl", "per_device_train_batch_size", "8", "gradient_accumulation_steps", "4"), "logprob", "To keep the results, set gradient_accumulation_steps = 16 (now 4)."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			list := For(c.run, in())
+			list := For(c.run, in(c.phase))
 			i := slices.IndexFunc(list.Proposals, func(p Proposal) bool { return len(p.Changes) > 0 && p.Changes[0].Direction == "down" })
 			require.GreaterOrEqual(t, i, 0)
 			assert.Contains(t, list.Proposals[i].Costs, c.want)

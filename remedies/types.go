@@ -8,7 +8,7 @@ type Change struct {
 	From      *string `json:"from"`      // present value, nil if it is not in the log
 	To        *string `json:"to"`        // next value, nil when only the direction is known
 	Direction string  `json:"direction"` // up, down, set
-	Syntax    string  `json:"syntax"`    // hydra, yaml, flag, sbatch, env, python, shell
+	Syntax    string  `json:"syntax"`    // hydra, yaml, toml, flag, sbatch, env, python, shell
 	Snippet   string  `json:"snippet"`   // ready to paste, empty when To is nil
 	// ComputedFrom is the arithmetic of To, for people to check. It is empty for a guide's own value. If From is unknown too,
 	// it is the first step in words: "to half of what it is now".

@@ -115,7 +115,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		}
 		switch {
 		case !copiesMayFail(ctx, p, o):
-		case goesLower(p.Changes):
+		case goesLower(ctx, p.Changes):
 			s += ". If another copy of the logits then fails, go lower"
 		default:
 			s += ". The loss may then need another copy of the logits, which may not fit"
@@ -154,13 +154,15 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 	return missingFigure(ctx, p, o)
 }
 
-// goesLower reports whether a change lowers a number that can go lower still.
-func goesLower(changes []Change) bool {
+// goesLower reports whether a change lowers a number that can go lower still. A budget below the longest sample, which it does not split,
+// saves nothing.
+func goesLower(ctx *Context, changes []Change) bool {
 	if len(changes) == 0 || changes[0].Direction != "down" || changes[0].To == nil {
 		return false
 	}
-	n, ok := parseNumber(*changes[0].To)
-	return ok && n > 1
+	n, ok := parseInt(*changes[0].To)
+	l := ctx.limit
+	return ok && n > 1 && (l == nil || !l.Budget || !sameKey(l.Key, changes[0].Key) || n > l.AtLeast)
 }
 
 // fromTo prints two sizes with an arrow, and a unit that both have once.
@@ -278,7 +280,7 @@ func costsOf(ctx *Context, lever, words string, changes []Change, o *outcome) []
 		passes := cmp.Or(map[string]string{"logprob": "log-prob passes"}[ctx.phase], "passes")
 		out = append(out, sentence(asMany(n)+" as many "+passes))
 		if p := programOf(ctx.run); !p.Is(classifier.Engine) && !ctx.work.untrained() {
-			out = append(out, sameResults(ctx, n))
+			out = append(out, sameResults(ctx, n, changes))
 		}
 	} else if o.onNode > leastOnNode && lever != "more-gpus" { // whose processes copy nothing
 		s := about(o.onNode) + " more host memory per node"
@@ -313,9 +315,9 @@ func timesAsMany(changes []Change) int64 {
 // derivesAccumulation lists the programs that keep the set batch of a step and accumulate over as many micro-batches as needed.
 var derivesAccumulation = []string{"verl", "easyr1", "openrlhf", "nemo_rl", "skyrl", "slime", "relax", "areal", "megatron", "prime_rl"}
 
-// sameResults states what keeps the results unchanged.
-func sameResults(ctx *Context, n int64) string {
-	if ctx.phase == "logprob" || slices.Contains(derivesAccumulation, programOf(ctx.run).ID) {
+// sameResults states what keeps the results unchanged. A setting of the training step may size the passes before it, too.
+func sameResults(ctx *Context, n int64, changes []Change) string {
+	if ctx.phase == "logprob" && !strings.Contains(changes[0].Key, "train_batch") || slices.Contains(derivesAccumulation, programOf(ctx.run).ID) {
 		return "Results do not change."
 	}
 	for _, key := range []string{"gradient_accumulation_steps", "accumulate_grad_batches", "gradient_accumulation_iters"} {

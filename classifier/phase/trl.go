@@ -26,6 +26,7 @@ func trlRules() []rule {
 		r("trlx/trainer/*.py", "make_experience", LogProb, strong).says("after generation, it computes log-probabilities"),
 		r("trlx/trainer/*.py", "generate generate_eval", Rollout, decisive),
 		r("trl/trainer/utils.py", "batch_generation generate", Rollout, decisive),
+		r("trl/experimental/ppo/ppo_trainer.py", "batch_generation generate", Rollout, decisive),
 		r("trl/trainer/utils.py", "get_reward", LogProb, strong),
 	}
 }

@@ -180,7 +180,7 @@ func readingPatterns() []pattern.Pattern {
 		},
 		{
 			Name: "reading.rss",
-			Literals: append(slices.Concat(before("123456789", " | rss ", " | RSS ", ", RSS: ", "| RSS: ", " RSS = ", " rss = ", " rss="), before("0123456789.", before("123456789", " rss=")...)), // one as short as " rss=1" is a whole word
+			Literals: append(slices.Concat(before("123456789", " | rss ", " | RSS ", ", RSS: ", "| RSS: ", " RSS = ", " rss = ", " rss="), before("0123456789", before("123456789", " rss=")...)), // one as short as " rss=1" is a whole word
 				"host rss ", "Host RSS", "process rss ", "Process RSS", "worker rss ", "rss before ", "rss after ", "rss used", "RSS used", "rss_gb", "rss_mb", "RSS usa", "RSS (GB", "RSS (MB", "rss (GB", "rss (MB",
 				"CPU Mem", "CPU mem", "cpu mem", "cpu_mem", "CPU RAM", "cpu_ram", "host mem", "host_mem", "Host mem", "process mem", "Process mem", "process_mem", "resident memory",
 				"RAM (GB", "RAM (GiB", "ram_gb", "svmem(total="),
@@ -190,7 +190,6 @@ func readingPatterns() []pattern.Pattern {
 				{Line: "Epoch 1 | Step 200 | loss = 1.102, acc = 0.633 | rss 15.1 GB", Want: parser.Fields{"used": "16213501542"}},
 				{Line: "Saved checkpoint at step 600; host rss before 170.2 GB after 196.3 GB", Want: parser.Fields{"used": "182750858445"}},
 				{Line: "trial 4/200 val_auc=0.8508  rss=19.66 GiB", Want: parser.Fields{"used": "21109764260"}},
-				{Line: "20:01:12 switch=1 rss=6.4 GiB", Want: parser.Fields{"used": "6871947674"}},
 				{Line: "epoch 2/200, loss 0.3911, RSS: 8.5 GB", Want: parser.Fields{"used": "9126805504"}},
 				{Line: "step 40 loss 2.31 CPU Mem (GB): 201.5", Want: parser.Fields{"used": "216358977536"}},
 				{Line: "{'step': 40, 'rss_gb': 12.5}", Want: parser.Fields{"used": "13421772800"}},

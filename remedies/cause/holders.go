@@ -9,6 +9,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser/lazyre"
+	"oomscan/remedies/memory"
 )
 
 // alone names the process that held most of the memory by itself, for an unknown purpose.
@@ -400,4 +401,34 @@ func SpreadByEach(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("device_map is %s in each of %d processes, so that every card holds a part of each copy", v, in.PerNode)
+}
+
+// RoutedExperts reports that the experts which the engine chose for the tokens of a rollout may fill host memory: with the routing replay of
+// slime and its forks, every rank of a data-parallel group gets those of all its tokens and layers, four bytes each, before context and
+// tensor parallelism divide them (slime/ray/rollout.py, _split_train_data_by_dp; slime #2384).
+func RoutedExperts(in *Input) string {
+	const usual, leastPart, most = 256, 10, 1 << 20 // choices for a token, of 32 layers and 8 experts; of the node's memory
+	phases := []string{"data", "training", "logprob", "forward", "rollout", "unknown"}
+	limit := in.HostLimit
+	if limit == nil {
+		limit = in.NodeRAM
+	}
+	prompts, answers, length := in.number("rollout_batch_size"), max(in.number("n_samples_per_prompt"), 1), in.number("rollout_max_response_len")
+	if !in.host() || !in.on("use_rollout_routing_replay") || !slices.Contains(phases, in.Phase) || limit == nil || in.GPUs < 1 || max(prompts, answers, length) > most {
+		return ""
+	}
+	groups := in.GPUs
+	for _, k := range []string{"tensor_model_parallel_size", "pipeline_model_parallel_size", "context_parallel_size"} {
+		groups /= max(in.number(k), 1)
+	}
+	tokens, choices := prompts*answers*length/max(groups, 1), min(in.number("num_layers"), most)*min(in.number("moe_router_topk"), most)
+	if choices == 0 {
+		choices = usual
+	}
+	each, ranks := 4*float64(tokens)*float64(choices), max(in.PerNode, 1)
+	if each*float64(ranks) < float64(*limit)/leastPart || each > 1<<50 {
+		return ""
+	}
+	return fmt.Sprintf("with routing replay each rank gets the experts of all tokens of its group: up to %s tokens x %s choices x 4 bytes = %s, on %d ranks of a node",
+		memory.Thousands(tokens), memory.Thousands(choices), classifier.GiB(int64(each)), ranks)
 }

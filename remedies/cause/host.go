@@ -65,10 +65,12 @@ var host = []hypothesis{
 			{proof, KeepsData},
 			{sign + 2*hint, shuffles},
 			{proof, HelpersHold},
+			{sign + 2*hint, RoutedExperts},
+			{sign + hint, both(trainersHold, func(in *Input) bool { return RoutedExperts(in) != "" })},
 		},
 		excludes: []clue{failedIn("no data is loaded in this phase", "init", "weight_update", "checkpoint"), tinyLimit, oneLargeRequest},
 		figure: func(in *Input) (string, *int64) {
-			if why := cmp.Or(fillsBuffer(in), KeepsData(in), HelpersHold(in), shuffles(in)); why != "" {
+			if why := cmp.Or(fillsBuffer(in), KeepsData(in), HelpersHold(in), shuffles(in), RoutedExperts(in)); why != "" {
 				return why, nil
 			}
 			return in.dataProcesses(), nil
@@ -191,6 +193,12 @@ var host = []hypothesis{
 			p := in.Parameters.Value
 			switch nodes := in.nodes(); {
 			case p <= 0 || p >= 1<<40 || in.Adapters && (in.Quantized || nodes > 1):
+			case !in.Adapters && in.on("optim_cpu_offload") && !in.on("fsdp_cpu_offload"): // prime-rl (trainer/optim/state_offload.py)
+				how := count(p) + " parameters"
+				if nodes > 1 {
+					how += fmt.Sprintf(" / %d nodes", nodes)
+				}
+				return sized("Adam's states are moved to the host after a step: 8 bytes x %s", 8*p/max(nodes, 1), how)
 			case in.Adapters: // the base is frozen
 				return sized("offloaded weights: %s parameters x 2 bytes", 2*p, count(p))
 			case nodes > 1:
@@ -374,7 +382,7 @@ var (
 	mapFrames     = []string{"arrow_dataset.py", "_prepare_dataset", "iflatmap_unordered", "_write_generator_to_queue"}
 	offloadKeys   = []string{
 		"optimizer_offload", "param_offload", "offload_optimizer.device", "offload_param.device", "adam_offload", "optimizer_cpu_offload", "offload_train", "fsdp_offload_params", "fsdp_cpu_offload", "cpu_offload",
-		"zero_optimization.offload_optimizer.device", "zero_optimization.offload_param.device", "offload_params", "offload_optimizer", "enable_cpu_offload", "offload_after_step", "ref.offload",
+		"optim_cpu_offload", "zero_optimization.offload_optimizer.device", "zero_optimization.offload_param.device", "offload_params", "offload_optimizer", "enable_cpu_offload", "offload_after_step", "ref.offload",
 		"ref_reward_offload", "enable_offload", "offload_policy",
 	}
 )

@@ -50,7 +50,7 @@ var described = map[string]string{
 	"Remedy.applies":             "false: the run contradicts it, see applies_why; null: the log does not say",
 	"Change.to":                  "null where only the direction is known",
 	"Change.direction":           "up, down or set",
-	"Change.syntax":              "hydra, yaml, flag, sbatch, env, python or shell",
+	"Change.syntax":              "hydra, yaml, toml, flag, sbatch, env, python or shell",
 	"ndjsonIncident.update":      "this line takes the place of an earlier one with its id",
 	"ndjsonIncident.job":         "the job's name among several, else the id that the log prints",
 	"jobDocument.together_by":    "what keeps the logs of this job together",
