@@ -388,10 +388,10 @@ var (
 
 // isSurelyBroken reports whether a line was broken between two rows as no program breaks it: inside of a frame of a traceback (Python), of
 // what CUDA and PyTorch say about memory, or of a progress bar; between a figure and its unit, between a stamp's level and the file or the
-// logger behind it (TensorFlow, Composer), behind a key, behind an operator, or behind pytest's mark of an error.
+// logger behind it (TensorFlow, Composer), behind a key, behind an operator, which ends no heading, or behind pytest's mark of an error.
 func isSurelyBroken(row, next []byte) bool {
 	const most = 32
-	return sureBreak().Match(slices.Concat(row[max(0, len(row)-most):], []byte{'\n'}, next[:min(len(next), most)]))
+	return !bytes.HasPrefix(row, []byte("==")) && sureBreak().Match(slices.Concat(row[max(0, len(row)-most):], []byte{'\n'}, next[:min(len(next), most)]))
 }
 
 var sureBreak = lazyre.New(`^\s*File\n"|",\nline \d|", line\n\d+, in|", line \d+,\nin |", line \d+\n\d+, in |\bout(?:\nof | of\n)memory\b|\b[Tt]ried(?:\nto | to\n)allocate|\bto allocate\n\d|` +
