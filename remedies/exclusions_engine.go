@@ -69,12 +69,16 @@ func smallWeights(ctx *Context, topic string) string {
 	q := &paramQuery{Context: ctx, p: &Parameter{}}
 	short, lacks := ctx.shortfall()
 	weights, how, ok := q.weights()
-	if !lacks || !ok || ctx.incident.Kind != parser.KVCache || ctx.root.Requested == nil {
+	all := deref(ctx.root.Requested)
+	if n, has := q.oneSequence(); !lacks && n > 0 {
+		all, short, lacks = n, n-has, true
+	}
+	if !lacks || !ok || ctx.incident.Kind != parser.KVCache || all == 0 {
 		return ""
 	}
 	frees := int64(weights * 3 / 4) // in 4 bits
 	if topic == "engine-tp" {       // half of the request must fit into the cache that is there and half of the weights
-		frees = int64(weights) + *ctx.root.Requested - short
+		frees = int64(weights) + all - short
 	}
 	if short <= frees {
 		return ""

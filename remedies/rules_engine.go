@@ -262,7 +262,11 @@ func shareUp(q *paramQuery) proposedValue {
 		b.high, b.highHow = hi, "the most that leaves room for anything else"
 		return proposedValue{bound: b.none(q.p.Key)}
 	}
-	if short, ok := q.shortfall(); ok && q.incident.Kind == parser.KVCache && float64(short) > (hi-f)*q.cardAtMost(f) {
+	short, ok := q.shortfall()
+	if all, has := q.oneSequence(); !ok && all > 0 {
+		short, ok = all-has, true
+	}
+	if ok && q.incident.Kind == parser.KVCache && float64(short) > (hi-f)*q.cardAtMost(f) {
 		return atBound("the cache lacks %s, more than a share of %s adds", classifier.GiB(short), fraction(hi))
 	}
 	if f >= hi-1e-9 {
@@ -350,6 +354,16 @@ func (q *paramQuery) lacking() int64 {
 	return max(-left, 0)
 }
 
+// oneSequence returns what one sequence of the planned length takes of each card's cache, and what the cache has, by the tokens in the
+// engine's message and the model's layers; 0 where they are unknown.
+func (q *paramQuery) oneSequence() (all, has int64) {
+	in := q.input()
+	if q.incident.Kind != parser.KVCache || in.OneSequence <= 0 || in.CacheTokens <= 0 || in.CacheTokens >= in.PlannedTokens {
+		return 0, 0
+	}
+	return in.OneSequence, int64(float64(in.OneSequence) * float64(in.CacheTokens) / float64(in.PlannedTokens))
+}
+
 // cardAtMost returns the most memory that the card can have: as logged or, with what vLLM measures beside its cache taken for no more than
 // a quarter of weights and cache, by the share f.
 func (q *paramQuery) cardAtMost(f float64) float64 {
@@ -361,6 +375,9 @@ func (q *paramQuery) cardAtMost(f float64) float64 {
 	left, _ := cache.Fields.Int("available")
 	if short, ok := q.shortfall(); !ok2 && ok && q.root.Requested != nil {
 		left, ok2 = *q.root.Requested-short, true
+	}
+	if all, has := q.oneSequence(); !ok2 && all > 0 {
+		left, ok2 = has, true
 	}
 	if !ok1 || !ok2 || used*5/4+float64(left) <= 0 {
 		return largestCard
