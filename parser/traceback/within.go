@@ -27,11 +27,14 @@ func Within(number int, line []byte) *Trace {
 // unescaped returns a line with its quotes as they were before records within records escaped them.
 func unescaped(line []byte) []byte {
 	escaped, quote := []byte(`\"`), []byte{'"'}
-	for bytes.Contains(line, escaped) {
+	for range maxNested {
 		line = bytes.ReplaceAll(line, escaped, quote)
 	}
 	return line
 }
+
+// maxNested is how many times a quote may have been escaped. A line of nothing but backslashes would take a pass for each of them.
+const maxNested = 8
 
 // maxEscape is how many bytes an escaped newline and the blanks behind it take.
 const maxEscape = 16
