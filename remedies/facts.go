@@ -457,37 +457,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(alone), "one batch of the evaluation does not fit, before any of its outputs are kept"}
 		}},
 		"joined_evaluation": {"an evaluation kept the logits of all its batches", "not where an evaluation keeps the logits of all its batches", joinedEvaluation.ask},
-
-		"ray_monitor":          {"Ray's memory monitor ended a worker", "not when Ray's memory monitor ended the worker", rayMonitor.ask},
-		"evicted":              {"the kubelet evicted the pod", "not when the kubelet evicted the pod", evicted.ask},
-		"copies_too_large":     {"one copy of the weights for each rank exceeds the node's memory, in 16 bits, too", "the ranks' copies of the weights fit in 16 bits", copiesTooLarge},
-		"copies_far_too_large": {"one copy of the weights for each rank needs far more than the node's memory", "the ranks' copies of the weights need no more than a larger limit", copiesFarTooLarge},
-		"virtual_machine": {"a virtual machine of Docker Desktop, WSL or Colima was full", "not a virtual machine of Docker Desktop, WSL or Colima", func(ctx *Context, _ string) verdict {
-			v := read(ctx, "kernel.virtual", "the virtual machine's memory is a setting")
-			full := ctx.is("node_full") || ctx.recognized("ollama.system_memory")
-			return verdict{truthOf(v.truth == yes && full), cmp.Or(v.why, "no such virtual machine")}
-		}},
-		"by_shell": {"a shell started a job script, not Slurm", "not a job script that a shell started", func(ctx *Context, _ string) verdict {
-			script := slices.ContainsFunc(slices.Collect(maps.Values(ctx.run.Config)), func(v classifier.Value) bool { return v.Form == "sbatch" })
-			return verdict{truthOf(script && ctx.messageContains("task_memcg=/user.slice/")), "the killed process is of a login session, and the script has #SBATCH lines"}
-		}},
-		"model_instances": {"Triton began several instances of the model on the card", "not several instances of one model on the card", func(ctx *Context, _ string) verdict {
-			return verdict{truthOf(instances(ctx) > 1), "Triton began several instances of the model"}
-		}},
-		"node_full": {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
-		"cgroup":    {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
-		"mapping":   {"it failed in Dataset.map", "not in Dataset.map", mapping},
-		"compiling": {"a compiler was killed", "no compiler was killed", compiling},
-		"loads_dataset": {"it failed in load_dataset", "not in load_dataset", func(ctx *Context, _ string) verdict {
-			return verdict{truthOf(loadsDataset(ctx)), "it failed in load_dataset, whose processes each hold what they read of a file"}
-		}},
-		"data_workers": {"it failed in data loading", "not in data loading", dataWorkers},
-		"object_store": {"Ray's object store is full", "Ray's object store is not full", objectStore.ask},
-		"pin_memory":   {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},
-		"python_shm":   {"a segment that Python shares between processes was refused", "not such a segment", pythonSegment.ask},
-		"nccl_shm":     {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
-		"full_state":   {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
 	}
+	maps.Copy(facts, hostFacts())
 }
 
 // named compares a possibly unknown word.

@@ -30,6 +30,11 @@ func (r *Reader) above(at int) iter.Seq[[]byte] {
 	}
 }
 
+// holdsAbove reports whether the text that [Reader.above] yields may hold a word: most events have none of what would explain them above.
+func (r *Reader) holdsAbove(at int, word string) bool {
+	return bytes.Contains(r.buf[min(at, max(0, r.done-enclosedBytes)):at], []byte(word))
+}
+
 // literalOpens is a line of source code that begins a string of several lines: Python's triple quotes, Go's and JavaScript's backticks. The
 // code in a traceback or in a box around one begins with a number or a frame, or stands below its file; a wrapped sentence may end within
 // backticks, so nothing but an assignment has more than the backtick.

@@ -15,7 +15,7 @@ import (
 func (r *Reader) isShown(at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) ||
-		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || dumped().Match(own)
+		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || isDumped(own)
 }
 
 // usage is the first line of the help of a program as argparse prints it (argparse.py, HelpFormatter) or click (click/formatting.py), and
@@ -162,6 +162,9 @@ var (
 
 // inCommand reports whether an event is in such an output.
 func (r *Reader) inCommand(at int) bool {
+	if !r.holdsAbove(at, " succeeded in ") {
+		return false // as most events
+	}
 	below := 0
 	for line := range r.above(at) {
 		if below++; bytes.HasSuffix(line, []byte("s:")) && succeeded().Match(line) {
@@ -176,9 +179,8 @@ func (r *Reader) inCommand(at int) bool {
 
 // inPasses reports whether an event is in the section in which pytest -rP shows what the tests that passed printed.
 func (r *Reader) inPasses(at int) bool {
-	before := r.buf[min(at, max(0, r.done-enclosedBytes)):at]
-	if !bytes.Contains(before, []byte("= PASSES =")) {
-		return false // as before most events
+	if !r.holdsAbove(at, "= PASSES =") {
+		return false // as most events
 	}
 	for line := range r.above(at) {
 		if bytes.HasSuffix(line, []byte("===")) && bytes.Contains(line, []byte("== ")) {
@@ -190,3 +192,5 @@ func (r *Reader) inPasses(at int) bool {
 
 // dumped is a row of a dump of Stack Exchange: its texts are in the values of attributes.
 var dumped = lazyre.New(`^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="`)
+
+func isDumped(own []byte) bool { return bytes.Contains(own, []byte("<row Id=")) && dumped().Match(own) }
