@@ -119,6 +119,15 @@ var samples = []struct {
 		[]string{"1-4 RuntimeError|x|main>g"},
 	},
 	{
+		"the first frame's beginning lost", "models/qwen2-vl.py\", line 273, in forward\n    w = q @ k\nRuntimeError: x",
+		"fcF",
+		[]string{"1-3 RuntimeError|x|forward"},
+	},
+	{
+		"a sentence about a frame", "see \"models/qwen2.py\", line 273, in forward\nx = \"a.py\", line 2, in f\nmodels/a.py\", line 2\nRuntimeError: x",
+		"oooo", nil,
+	},
+	{
 		"compiled frames without source", "Traceback (most recent call last):\n  File \"python/ray/_raylet.pyx\", line 1862, in ray._raylet.execute_task\n  File \"x.pyx\", line 3, in ray._raylet.f\nValueError: x",
 		"hffF",
 		[]string{"1-4 ValueError|x|ray._raylet.execute_task>ray._raylet.f"},

@@ -46,7 +46,8 @@ func parseFrame(body []byte) (f Frame, at int, ok bool) {
 	for range 4 {
 		i := bytes.Index(body[at:], textFile)
 		if i < 0 {
-			return Frame{}, 0, false
+			f, ok = parseCutFrame(body)
+			return f, 0, ok
 		}
 		at += i
 		path, tail := cutQuoted(body[at+len(textFile):])
@@ -57,6 +58,20 @@ func parseFrame(body []byte) (f Frame, at int, ok bool) {
 		at += len(textFile)
 	}
 	return Frame{}, 0, false
+}
+
+// parseCutFrame reads a frame whose beginning was lost, as in the first line of an excerpt: `models/qwen2.py", line 12,
+// in forward`.
+func parseCutFrame(body []byte) (f Frame, ok bool) {
+	path, tail, found := bytes.Cut(body, []byte(`.py"`))
+	if !found || bytes.ContainsAny(path, " \t\"'`=(") {
+		return Frame{}, false
+	}
+	if f, ok = parseFrameTail(tail); !ok || f.Line == 0 || f.Func == "" {
+		return Frame{}, false
+	}
+	f.File = clip(body[:len(path)+len(".py")], maxPath)
+	return f, true
 }
 
 // cutQuoted returns the quoted path that b begins with and what follows it, nothing when there is none.
