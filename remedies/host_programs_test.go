@@ -68,6 +68,10 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 			"fsdp_config.fsdp_cpu_ram_efficient_loading=true",
 			"fsdp_config:\n  fsdp_cpu_ram_efficient_loading: true\n  fsdp_sharding_strategy: FULL_SHARD\n  fsdp_sync_module_states: true\n$ accelerate launch t.py --per_device_train_batch_size 1\nLoading checkpoint shards:  75%|#######5  | 3/4 [00:35<00:11, 11.83s/it]\n",
 		},
+		"every rank's copy, if others can get theirs": {
+			"fsdp_config:\n  fsdp_cpu_ram_efficient_loading: false\n  fsdp_sharding_strategy: FULL_SHARD\n$ accelerate launch t.py --torch_dtype float32 --per_device_train_batch_size 1\nLoading checkpoint shards:  75%|#######5  | 3/4 [00:35<00:11, 11.83s/it]\n",
+			"fsdp_config.fsdp_cpu_ram_efficient_loading=true", "",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -46,6 +46,9 @@ func hostMemory(q *paramQuery) proposedValue {
 	if n := copiesOfWeights(q.Context); q.is("copies_far_too_large") && q.phase == "init" {
 		need, how = n+n/10, copiesFactor+"the "+classifier.GiB(n)+" of the ranks' copies of the weights"
 	}
+	if n := cause.RankCopies(q.input()); n > need && q.is("fsdp_cpu_ram_efficient_loading=False") && q.phase == "init" {
+		need, how = n+n/10, copiesFactor+"the "+classifier.GiB(n)+" of the ranks' copies of the weights"
+	}
 	if n := promptCacheLimit(q.Context); now+n > need {
 		need, how = now+n, fmt.Sprintf("%s + %s of cached prompts", classifier.GiB(now), classifier.GiB(n))
 	}

@@ -202,6 +202,20 @@ func copies(in *Input) string {
 	return fmt.Sprintf("%d processes (%s) held about %s each, %s%s together: every rank has its own copy", n, first.Name, classifier.GiB(all/n), classifier.GiB(all), of(in.HostLimit))
 }
 
+// RankCopies returns what the ranks of a node need for a copy of the weights each, in the type that they are loaded in, or 0 if
+// it is unknown.
+func RankCopies(in *Input) int64 {
+	p := in.Parameters.Value
+	if p <= 0 || p >= 1<<40 || in.PerNode < 2 || in.PerNode >= 1<<10 {
+		return 0
+	}
+	each := int64(2)
+	if len(in.Holders) > 0 && in.Holders[0].Bytes > 5*p/2 || loadsWide(in) != "" { // more than the weights take in 16 bits
+		each = 4
+	}
+	return each * p * in.PerNode
+}
+
 // stepped reports whether the host ran out after several steps that fit.
 func (in *Input) stepped() bool {
 	return in.host() && in.LastStep != nil && *in.LastStep > 1 && in.Phase != "init" && in.Phase != "checkpoint"

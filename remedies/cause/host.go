@@ -115,12 +115,9 @@ var host = []hypothesis{
 			if why := copies(in); why != "" {
 				return why, nil
 			}
-			if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.PerNode > 1 && in.PerNode < 1<<10 {
-				each := int64(2)
-				if len(in.Holders) > 0 && in.Holders[0].Bytes > 5*p/2 { // more than the weights take in 16 bits
-					each = 4
-				}
-				return sized("every rank loads the whole model: %d ranks per node x %s parameters x %d bytes", each*p*in.PerNode, in.PerNode, count(p), each)
+			if n := RankCopies(in); n > 0 {
+				p := in.Parameters.Value
+				return sized("every rank loads the whole model: %d ranks per node x %s parameters x %d bytes", n, in.PerNode, count(p), n/p/in.PerNode)
 			}
 			if in.GPUs < 2 && in.Rank == nil {
 				return "the model does not fit into host RAM while it loads", nil

@@ -86,3 +86,27 @@ func TestWeightsThatExplainLittleOfWhatIsHeldAreNotSaid(t *testing.T) {
 		}
 	}
 }
+
+// TestCopiesOfTheRanksCountTheTypeTheyAreLoadedIn covers what a node's ranks need when each of them reads a checkpoint.
+func TestCopiesOfTheRanksCountTheTypeTheyAreLoadedIn(t *testing.T) {
+	t.Parallel()
+	dtype := func(v string) func(*Input) {
+		return func(in *Input) { in.Setting = func(...string) (string, string, bool) { return "torch_dtype", v, v != "" } }
+	}
+	for name, c := range map[string]struct {
+		in   *Input
+		want int64
+	}{
+		"16 bits unless a setting says otherwise": {failure("host", "init", parameters(13e9, 8)), 208e9},
+		"float32 by a setting":                    {failure("host", "init", parameters(13e9, 8), dtype("torch.float32")), 416e9},
+		"bfloat16 by a setting":                   {failure("host", "init", parameters(13e9, 8), dtype("bfloat16")), 208e9},
+		"float32 by what a process holds":         {failure("host", "init", parameters(13e9, 8), func(in *Input) { in.Holders = []Holder{{Bytes: 40e9}} }), 416e9},
+		"one rank on the node":                    {failure("host", "init", parameters(13e9, 1), func(in *Input) { in.PerNode = 1 }), 0},
+		"a model of unknown size":                 {failure("host", "init"), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Equal(t, c.want, RankCopies(c.in))
+		})
+	}
+}

@@ -13,7 +13,7 @@ var training = []hypothesis{
 	{
 		id: "wrong_dtype",
 		evidence: []weighed{
-			{proof, both(is(": four bytes a parameter", dtypeKeys, "float32", "fp32", "torch.float32", "float"), (*Input).loadingAnywhere)},
+			{proof, both(loadsWide, (*Input).loadingAnywhere)},
 			{2 * proof, both(noHalf, (*Input).gpu)},
 			{proof, loadedTwice},
 			{proof, both(when("CTranslate2 computes in float32, with four bytes a parameter", func(in *Input) bool { return in.WideWeights }), (*Input).gpu)},
@@ -381,6 +381,7 @@ var (
 	// ScoresOfFallback says that scaled_dot_product_attention asked for much: its fused kernels ask for no more than their output.
 	ScoresOfFallback = both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })
 	fallback         = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")
+	loadsWide        = is(": four bytes a parameter", dtypeKeys, "float32", "fp32", "torch.float32", "float")
 	dtypeKeys        = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
 	zeroKeys         = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "deepspeed_stage", "actor_zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
 )
