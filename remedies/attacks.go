@@ -237,7 +237,7 @@ var attacksThere = []attack{
 	{"loader_workers", "many_tasks", append([]string{"ray-tasks"}, attacks["loader_workers"]...)},
 	{"limit_too_small", "many_tasks", append([]string{"ray-tasks"}, attacks["limit_too_small"]...)},
 	{"host_load", "backend:megatron", []string{"lazy-load", "host-limit", "vm-memory", "host-node", "host-cache", "offload-off"}}, // a distributed checkpoint is read in parts
-	{"host_load", "fsdp_cpu_ram_efficient_loading=False", []string{"lazy-load", "host-limit", "host-node", "dtype"}}, // each rank reads all
+	{"host_load", "fsdp_cpu_ram_efficient_loading=False", []string{"lazy-load", "host-limit", "host-node", "dtype"}},              // each rank reads all
 	{"host_load", "copies_far_too_large", []string{"lazy-load", "host-node", "host-limit", "offload-off"}},
 	{"host_load", "copies_too_large", []string{"host-limit", "lazy-load", "host-node", "dtype", "offload-off"}},
 	{"host_load", "pattern:ggml.load_host", []string{"mmap", "engine-quantization", "host-limit", "host-node"}},            // the cache comes later

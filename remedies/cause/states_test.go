@@ -91,7 +91,9 @@ func TestWeightsThatExplainLittleOfWhatIsHeldAreNotSaid(t *testing.T) {
 func TestCopiesOfTheRanksCountTheTypeTheyAreLoadedIn(t *testing.T) {
 	t.Parallel()
 	dtype := func(v string) func(*Input) {
-		return func(in *Input) { in.Setting = func(...string) (string, string, bool) { return "torch_dtype", v, v != "" } }
+		return func(in *Input) {
+			in.Setting = func(...string) (string, string, bool) { return "torch_dtype", v, v != "" }
+		}
 	}
 	for name, c := range map[string]struct {
 		in   *Input
