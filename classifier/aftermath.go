@@ -22,7 +22,7 @@ func (c *conclusion) survived() bool {
 	if last.Attempt < len(f.Done) {
 		end = f.Done[last.Attempt]
 	}
-	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= 2 || c.goesOn(last)) || c.retried() || c.warned() || c.stepsElsewhere() {
+	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= 2 || c.goesOn(last)) || c.failsAgain(last) || c.retried() || c.warned() || c.stepsElsewhere() {
 		return true
 	}
 	for _, e := range c.job.index.recovered {
@@ -40,6 +40,16 @@ func (c *conclusion) survived() bool {
 		}
 		if e.file != f && e.Clock != "" && e.Clock == last.Clock && e.When.After(last.When) {
 			return true
+		}
+	}
+	return false
+}
+
+// failsAgain reports whether the run counted on until it failed in another way: an incident of its own.
+func (c *conclusion) failsAgain(last *event) bool {
+	for _, x := range c.job.index.evidences[last.file] {
+		if x.At.Line > last.At.Line && x.cluster != last.cluster {
+			return x.Attempt == last.Attempt && countedOn(last, x)
 		}
 	}
 	return false

@@ -209,7 +209,7 @@ var common = map[string]bool{"torch": true, "ray": true, "hydra": true, "numpy":
 
 // progress reports whether the run went on between two events of one input.
 func (c *cluster) progress(a, b *event) bool {
-	return c.ownSteps(a, b) || slices.ContainsFunc(c.job.index.recovery[a.file], func(e *event) bool {
+	return c.ownSteps(a, b) || countedOn(a, b) || slices.ContainsFunc(c.job.index.recovery[a.file], func(e *event) bool {
 		return e.At.Line > a.At.Line && e.At.Line < b.At.Line && c.concerns(e)
 	})
 }

@@ -56,7 +56,7 @@ var trainerSteps = map[string]string{
 	"torch's MNIST example":     "Train Epoch: 1 [#/60000 (1%)]\tLoss: 2.305400\n",
 	"Ultralytics":               "      1/100      2.1G      1.231      3.021      1.412         41        640:   2%|2         | #/900 [00:10<00:41,  2.10it/s]\n",
 	"Ultralytics since 8.3.200": "      1/100      2.1G      1.231      3.021      1.412         41        640: 2% ──────────── #/900 2.1it/s 10.1s<6:41\n",
-	"Ultralytics, whole epochs": "      #/300      2.1G      1.231      3.021      1.412         41        640: 100%|███| 900/900 [05:01<00:00,  1.66it/s]\n",
+	"Ultralytics, whole epochs": "      #/999      2.1G      1.231      3.021      1.412         41        640: 100%|███| 900/900 [05:01<00:00,  1.66it/s]\n",
 	"CLU":                       "I0601 10:00:00.123456 140000000000000 logging_writer.py:48] [#] loss=2.310000, steps_per_sec=1.2\n",
 	"XGBoost":                   "[#]\ttrain-rmse:1.93000\teval-rmse:0.61\n",
 	"MindSpore":                 "epoch: 1 step: #, loss is 2.310000\n",
@@ -120,6 +120,39 @@ func TestEveryTrainersStepsShowThatARunGoesOn(t *testing.T) {
 				require.Len(t, got, 1)
 				assert.Equal(t, c.want, got[0].Survived)
 			}
+		})
+	}
+}
+
+// TestAFailureBehindManyStepsIsAnother prints another failure behind the steps that show the first one was caught, and then
+// soon after the first.
+func TestAFailureBehindManyStepsIsAnother(t *testing.T) {
+	t.Parallel()
+	failure := func(function, size string) string {
+		return "Traceback (most recent call last):\n  File \"/home/u/" + function + ".py\", line 61, in " + function + "\n    x = f(x)\n" +
+			"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + size + " GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n"
+	}
+	const killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.\n"
+	for name, step := range trainerSteps {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			steps := func(from, to int) string {
+				var b strings.Builder
+				for i := from; i < to; i++ {
+					b.WriteString(strings.ReplaceAll(step, "#", fmt.Sprint(i)))
+				}
+				return b.String()
+			}
+			for _, last := range []string{failure("save", "3.00"), killed} {
+				log := steps(100, 140) + failure("one_step", "2.00")
+				got := read(t, map[string]string{"x.log": log + steps(141, 899) + last}).Incidents
+				require.Len(t, got, 2)
+				assert.True(t, got[0].Survived)
+				assert.False(t, got[1].Survived)
+			}
+			got := read(t, map[string]string{"x.log": steps(100, 140) + failure("one_step", "2.00") + failure("save", "3.00")}).Incidents
+			require.Len(t, got, 1)
+			assert.False(t, got[0].Survived)
 		})
 	}
 }

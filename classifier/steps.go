@@ -2,6 +2,8 @@ package classifier
 
 import (
 	"slices"
+
+	"oomscan/parser"
 )
 
 // maxSteppers is the most writers per input whose steps are counted separately. Few writers of a program report steps.
@@ -45,10 +47,7 @@ func (s steppers) now() []int {
 func (c *conclusion) behind(s steppers, then []int, all int, e *event) int {
 	own, others := 0, false
 	for i, x := range s {
-		n := x.Count
-		if i < len(then) {
-			n -= then[i]
-		}
+		n := x.Count - at(then, i)
 		if c.job.otherJob(e.file, e.Header.Launched(), x.Label) {
 			others = true
 		} else {
@@ -61,6 +60,32 @@ func (c *conclusion) behind(s steppers, then []int, all int, e *event) int {
 	return all
 }
 
+// at returns an element, or 0 if there is none.
+func at(list []int, i int) int {
+	if i < len(list) {
+		return list[i]
+	}
+	return 0
+}
+
+// countedOn reports whether the writer of two events of one input showed more progress between them than can wait in the
+// buffer of a process that dies.
+func countedOn(a, b *event) bool {
+	const many = 10
+	if a.Kind == parser.OOMKill && b.Kind == parser.OOMKill {
+		return false // a killer also counts what it killed long before
+	}
+	by, signs := a.Header.Launched(), a.file.Signs
+	if b.Header.Launched() != by || b.At.Offset-a.At.Offset < outputBuffer && b.OldBars-a.OldBars < 3 {
+		return false
+	}
+	i := slices.IndexFunc(signs, func(s stepper) bool { return s.Label == by })
+	if i < 0 && len(signs) == maxSteppers {
+		return b.Progress-a.Progress >= many
+	}
+	return i >= 0 && at(b.SignsBy, i)-at(a.SignsBy, i) >= many
+}
+
 // ownSteps reports whether a training step between two events of one input may be their program's. If every line names its
 // writer, steps of a writer that failed differently belong to another program: launchers also merge logs of several programs.
 func (c *cluster) ownSteps(a, b *event) bool {
@@ -71,10 +96,7 @@ func (c *cluster) ownSteps(a, b *event) bool {
 		return true
 	}
 	for i, n := range b.StepsBy {
-		if i < len(a.StepsBy) {
-			n -= a.StepsBy[i]
-		}
-		if n > 0 && !c.otherJobs(a.file.Steppers[i].Label, a, b) {
+		if n > at(a.StepsBy, i) && !c.otherJobs(a.file.Steppers[i].Label, a, b) {
 			return true
 		}
 	}

@@ -413,6 +413,8 @@ var disguises = []disguise{
 	}},
 	{name: "typescript", wrap: inside("Script started on 2026-03-01 09:00:00+00:00 [TERM=\"xterm\" TTY=\"/dev/pts/0\" COLUMNS=\"200\" LINES=\"50\"]\n", records("%l\r"), "\nScript done on 2026-03-01 09:30:00+00:00 [COMMAND_EXIT_CODE=\"1\"]\n")},
 	// Collectors, pipelines and terminals of which a line, a record or a screen is more than one of those above.
+	{name: "CloudWatch's batches", wrap: each(40, list(`{"messageType":"DATA_MESSAGE","owner":"418822670913","logGroup":"/aws/batch/job","logStream":"train","subscriptionFilters":["to-s3"],"logEvents":[`,
+		`{"id":"3122","timestamp":%n,"message":%s}`, ",", "]}\n"))},
 	{name: "OpenTelemetry's file exporter", wrap: each(40, list(`{"resourceLogs":[{"resource":{"attributes":[{"key":"host.name","value":{"stringValue":"gpu-7"}}]},"scopeLogs":[{"scope":{"name":"filelog"},"logRecords":[`,
 		`{"timeUnixNano":"%n","observedTimeUnixNano":"%n","body":{"stringValue":%s},"attributes":[{"key":"log.file.name","value":{"stringValue":"train.log"}}],"traceId":"","spanId":""}`, ",", "]}]}]}\n"))},
 	{name: "OpenTelemetry's debug exporter", wrap: each(40, list("2026-03-01T09:00:00.123Z\tinfo\tResourceLog #0\nResource SchemaURL: \nResource attributes:\n     -> host.name: Str(gpu-7)\nScopeLogs #0\nScopeLogs SchemaURL: \nInstrumentationScope  \n",

@@ -314,20 +314,21 @@ func sampleVetoes() []pattern.Pattern {
 			// here, and so the words do not matter: the record itself is the veto.
 			Name: "veto.request",
 			Literals: []string{
-				"Receive: obj=", "Finish: obj=", "Received request ", " details: prompt: ", "Generated response ", "text_generation_router",
+				"Receive: ", "Finish: ", "Received request ", " details: prompt: ", "Generated response ", "text_generation_router",
 				"'role': '", `"role": "`, `"role":"`, `\"role\":`,
 				"'prompt': '", `'prompt': "`, "'prompt': [", `"prompt": "`, `"prompt": [`, `"prompt": {`, `"prompt":"`, `"prompt":[`, "'messages': [", `"messages": [`, `"messages":[`, "chat.completion", "text_completion",
 			},
-			Expr: `^` + notItsOwn + `(?:.{0,300}?(?:(?:Receive|Finish): obj=\w{1,60}(?:ReqInput)?\(|Received request \S{1,120}: (?:prompt|params|messages)\b|Request \S{1,120} details: prompt: ` +
+			Expr: `^` + notItsOwn + `(?:.{0,300}?(?:(?:Receive|Finish): (?:request_id='[^']{1,120}', )?obj=\w{1,60}(?:ReqInput)?\(|Received request \S{1,120}: (?:prompt|params|messages)\b|Request \S{1,120} details: prompt: ` +
 				`|Generated response \S{1,120}(?: \([^)]{0,60}\))?: output: |text_generation_router\S{0,120}(?: \S{1,60}:\d{1,5}:)? (?:Input|Output): )` +
 				`|.{0,4000}?(?:["']role\\?["']: ?\\?["'](?:user|assistant|system|developer|tool|human)\\?["']|["'](?:prompt|messages)["']: ?(?:\[ ?)?["'{]|["']object["']: ?["'](?:chat\.completion|text_completion)))(?<!` + oomWords + `.{0,4000})`,
 			Veto:   true,
 			Whole:  true,
-			Also:   []string{"torch.oom.of_which", "kernel.killed", "kernel.killed_cut", "slurm.oom_kill", "cuda.error", "nccl.cuda_oom", "host.bad_alloc"},
+			Also:   []string{"torch.oom.of_which", "sglang.not_enough_memory", "kernel.killed", "kernel.killed_cut", "slurm.oom_kill", "cuda.error", "nccl.cuda_oom", "host.bad_alloc"},
 			Source: "SGLang --log-requests (tokenizer_manager.py), vLLM entrypoints/logger.py, TGI router/src/server.rs, bodies in OpenAI's form as proxies and clients print them (LiteLLM, openai._base_client, llama-server)",
 			Match: lines(
 				`Receive: obj=GenerateReqInput(rid='20641', text="It stops with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.05 GiB is free.", input_ids=None, stream=True)`,
 				`Finish: obj=GenerateReqInput(rid='36468', text="Summarise: Out of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB"), out={'text': 'It was OOMKilled.', 'meta_info': {}}`,
+				`Receive: request_id='77be21c3d0', obj=GenerateReqInput(text='RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.', input_ids=None, stream=False)`,
 				`Received request chatcmpl-7f3a: prompt: '<s>slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.', params: SamplingParams(n=1), lora_request: None.`,
 				`Request cmpl-1-0 details: prompt: "what is RuntimeError: CUDA error: out of memory?", prompt_token_ids: [1, 2], prompt_embeds shape: None.`,
 				`Generated response chatcmpl-7f3a (streaming delta): output: 'terminate called after throwing an instance of \'std::bad_alloc\'', output_token_ids: [1], finish_reason: stop`,

@@ -32,6 +32,10 @@ func TestDecodersReturnLines(t *testing.T) {
 			`{ "resourceLogs": [{"scopeLogs": [{"logRecords": [{"timeUnixNano": "1", "body": {"stringValue": "a"}}, {"body": {"stringValue": "b c"}}]}]}]}` + "\n",
 			"{\"timeUnixNano\":\"1\",\"body\":{\"stringValue\":\"a\"}}\n{\"body\":{\"stringValue\":\"b c\"}}\n",
 		},
+		"CloudWatch's batches": {
+			`{"messageType":"DATA_MESSAGE","logEvents":[{"id":"1","timestamp":1,"message":"a"},{"id":"2","timestamp":1,"message":"b"}]}` + "\n" + `{"messageType":"DATA_MESSAGE","logEvents":[{"id":"3","timestamp":1,"message":"c"}]}` + "\n",
+			"{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":[\n{\"id\":\"1\",\"timestamp\":1,\"message\":\"a\"}\n{\"id\":\"2\",\"timestamp\":1,\"message\":\"b\"}\n]}{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":[\n{\"id\":\"3\",\"timestamp\":1,\"message\":\"c\"}\n]}",
+		},
 		"a list in a list":     {`{"events":[{"timestamp":1,"message":"a","tags":[{"k":1},2]},{"message":"b"}]}`, "{\"events\":[\n{\"timestamp\":1,\"message\":\"a\",\"tags\":[{\"k\":1},2]}\n{\"message\":\"b\"}\n]}"},
 		"a table":              {"Date,Host,Message\n2026-03-01,n1,\"a \"\"b\"\", c\nd\"\r\n", "\n{\"host\":\"n1\",\"logtag\":\"F\",\"message\":\"a \\\"b\\\", c\\nd\",\"time\":\"2026-03-01\"}\n"},
 		"columns for one text": {"timestamp,jsonPayload.message,textPayload\n2026-03-01,a,\n2026-03-01,,b\n", "\n{\"logtag\":\"F\",\"message\":\"a\",\"time\":\"2026-03-01\"}\n{\"logtag\":\"F\",\"message\":\"b\",\"time\":\"2026-03-01\"}\n"},
@@ -204,6 +208,7 @@ func TestPlainLogsNeedNoDecoder(t *testing.T) {
 		`{"input":"what went wrong?","output":"a\nb\nc\nd\ntorch.OutOfMemoryError: CUDA out of memory."}`,
 		`{"logs":"a\nb\nc\nd\ne","prompt":"what went wrong?"}`, "{\n  \"stderr\": \"a\\nb\\nc\\nd\\ne\",\n  \"run_status\": \"Finished\"\n}\n", "{\n  \"question\": \"why?\",\n  \"output\": \"a\\nb\\nc\\nd\\ne\"\n}\n", `{"text":"a\nb\nc\nd\ne"}`, `["why is it killed?", "out of memory"]`,
 		"['--a', 'INFO']\n2026-03-01 start\n", "[\"--a\", \"INFO\"]\n[2026-03-01] start\n", "{\n  \"output\": \"a\\nb\\nc\\nd\\ne\"\n}\nstart\n",
+		`{"message":"a","time":"1","tags":[{"msg":"x"}]}` + "\n" + `{"message":"b","time":"1"}` + "\n", `{"time":"1","tags":[{"msg":"x"}],"message":"a"}` + "\n" + "Killed\n",
 		`{"MESSAGE":"a","time":"x"}` + "\n", `{"log":"{\"__CURSOR\":\"x\",\"MESSAGE\":[27]}"}` + "\n", "__CURSOR, MESSAGE\n",
 	} {
 		assert.Nil(t, NewDecoder([]byte(log)), "%.60q", log)

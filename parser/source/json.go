@@ -114,8 +114,20 @@ func isList(head []byte) bool {
 		return true
 	}
 	list := bytes.Index(compact, []byte("[\n{"))
-	return len(more) == 0 && list >= 0 && slices.ContainsFunc(textKeys, func(key string) bool { return bytes.Contains(compact[list:], []byte(key)) }) ||
-		trimmed[0] == '['
+	if list < 0 {
+		return trimmed[0] == '['
+	}
+	hasText := func(part []byte) bool {
+		return slices.ContainsFunc(textKeys, func(key string) bool { return bytes.Contains(part, []byte(key)) })
+	}
+	return trimmed[0] == '[' || hasText(compact[list:]) && (len(more) == 0 || beginAlike(line, more) && !hasText(compact[:list]))
+}
+
+// beginAlike reports whether the lines of a file begin with the same key: each is a document that holds several records, as CloudWatch
+// delivers them to a bucket.
+func beginAlike(line, more []byte) bool {
+	key := line[:bytes.IndexByte(line, ':')+1]
+	return len(key) > 0 && bytes.HasPrefix(more, key)
 }
 
 // isBatch reports whether head begins a batch of OpenTelemetry's log records, deep inside of what they have in common.
