@@ -104,7 +104,7 @@ func hasOdd(line []byte) bool {
 var titled = lazyre.New(`^[ \t]*<[A-Z]\w{1,40} [^<>]*\b(?:title|label|summary)="[^<>]*>$`)
 
 // inIndented reports whether an event stands in a titled element of a page, or in a literal block of reStructuredText: a paragraph ends in
-// two colons, and behind an empty line the block is indented. A ticket may be saved that has little more than a log in such a block: then
+// two colons, and behind an empty line the block is indented. So is a block of Markdown, where one colon is usual. A ticket may be saved that has little more than a log in such a block: then
 // it is for what follows to show whether the block is quoted.
 func (r *Reader) inIndented(e *parser.Event, at int) bool {
 	indent, empty, signs, labels := indentOf(r.buf[at:]), false, 0, 0
@@ -125,7 +125,7 @@ func (r *Reader) inIndented(e *parser.Event, at int) bool {
 			}
 			continue
 		}
-		if !empty || !bytes.HasSuffix(line, []byte("::")) && !codeBlock().Match(line) {
+		if !empty || !bytes.HasSuffix(line, []byte("::")) && !codeBlock().Match(line) && !(bytes.HasSuffix(line, []byte{':'}) && r.inMarkdown(at)) {
 			return titled().Match(line)
 		}
 		if isLog := signs >= logSigns || signs+labels > 0 && isWhole(e); !isLog || r.inPage(line) {
@@ -135,6 +135,16 @@ func (r *Reader) inIndented(e *parser.Event, at int) bool {
 		return false
 	}
 	return false
+}
+
+// inMarkdown reports whether a heading and a table of Markdown stand above an event: a page that explains messages.
+func (r *Reader) inMarkdown(at int) bool {
+	heading, table := false, false
+	for line := range r.above(at) {
+		heading = heading || manualHeading().Match(line)
+		table = table || tableRule().Match(line)
+	}
+	return heading && table
 }
 
 // codeBlock begins a block of code in reStructuredText with the name of its language.
