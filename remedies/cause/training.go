@@ -58,7 +58,7 @@ var training = []hypothesis{
 				return why, in.Requested
 			}
 			if oneUnit(in) != "" {
-				return "FSDP gathers the whole model at once, for no policy wraps its layers", nil
+				return "FSDP gathers the whole model at once, because no policy wraps its layers", nil
 			}
 			if WholeGradients(in) != "" {
 				return wholeGradientsFigure(in)
