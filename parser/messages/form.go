@@ -213,8 +213,9 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.template",
-			Requires: []string{"{", `\`, ".*", ".+", "(?", "re.compile(", "expr", "pattern", "keywords", "regex", "Regex", "match", "alert"},
+			Requires: []string{"{", `\`, ".*", ".+", "(?", "re.compile(", "expr", "pattern", "keywords", "regex", "Regex", "match", "alert", "|= ", "|~ "},
 			Expr: `\{(?![\w.]{1,40}\.\w{1,4}:\d+\})[a-z_][\w.]{0,40}(?:![rs])?:[^{}\s]{1,8}\}|(?<!\[\[)\{\{(?!function_node )-? ?[.$]?\w[^{}]{0,80}\}\}|\\\\?[dwsS][*+{]|\(\?P?<|\(\.[*+]\??\)|\.[*+]["']?,?\s*$|re\.compile\(|["']\(\?[aimsux]{1,6}\)` +
+				"|^[\\s-]{0,40}[\"']?(?:expr|query)[\"']?: ?.{0,400}?(?:\\|[=~] ?[\"`]|_over_time\\()" +
 				`|^[\s-]{0,40}(?:["']?(?:expr|patterns?|regexp?|\w{1,40}Regexp?|alert)["']?|match\w{0,12}): ?\[?["']` +
 				`|(?<!` + oomWords + `.{0,400})["'](?!match|found|hit|detect)(?:\w{1,30}_)?(?<!(?:match|found|hit|detect)\w{0,30})(?:patterns?|keywords)["']: ?\[[^\]]{0,400}?` + oomWords + `[^\]]{0,400}\](?!.{0,2000}` + oomWords + `)`,
 			Veto: true, Source: "formats and regular expressions: what a program would fill in, or look for; rules of monitors (node-problem-detector, Promtail, Prometheus)",
@@ -225,11 +226,13 @@ func formVetoes() []pattern.Pattern {
 				`  "patterns": ["CUDA error: out of memory", "NCCL WARN"]`,
 				`detector: {"fatal_patterns": ["NCCL WARN", "CUDA error: out of memory"], "retries": 3}`,
 				`  - regex: .*CUDA error: out of memory.*`,
+				`          expr: sum(count_over_time({app="train"} |= "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate" [5m])) > 0`,
 				`    - userLogRegex: "(?i)cuda runtime error (2) : out of memory"`,
 				`  ("(?i)CUDA error: out of memory", "lower the batch"),`,
 				`  summary: Container {{ $labels.container }} was killed: reason: OOMKilled`,
 			),
 			NoMatch: []string{
+				`query: failed with "RuntimeError: CUDA error: out of memory"`, `expr: a|b: RuntimeError: CUDA error: out of memory`,
 				"{train.py:93} INFO - RuntimeError: CUDA error: out of memory", "ResourceExhaustedError: {{function_node __wrapped__Mul_device_/job:localhost/device:GPU:0}} failed to allocate memory [Op:Mul]", "WorkerProc hit an exception: %s", `no match: "RuntimeError: CUDA error: out of memory"`, `watchdog: {"matched_patterns": ["CUDA error: out of memory"], "rank": 3}`,
 				`{"ignore_patterns": ["*.pt"], "error": "CUDA error: out of memory"}`, `{"patterns": ["CUDA error: out of memory"], "found": "RuntimeError: CUDA error: out of memory"}`, "RuntimeError: CUDA error: out of memory...",
 			},
