@@ -157,6 +157,40 @@ func TestAFailureBehindManyStepsIsAnother(t *testing.T) {
 	}
 }
 
+// TestANewBarBehindACaughtFailureSeparatesTheNext draws the bar of a training that begins behind a failure.
+func TestANewBarBehindACaughtFailureSeparatesTheNext(t *testing.T) {
+	t.Parallel()
+	const first = "Traceback (most recent call last):\n  File \"/home/u/@.py\", line 61, in #\n    x = f(x)\n" +
+		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n"
+	failure := func(file, function string) string {
+		return strings.NewReplacer("@", file, "#", function).Replace(first)
+	}
+	bar := func(steps int) string {
+		var b strings.Builder
+		for i := range steps {
+			fmt.Fprintf(&b, "\rSteps:   2%%|2         | %d/900 [00:10<20:00,  1.10it/s, lr=1e-5, step_loss=0.0231]", i)
+		}
+		return b.String() + "\n"
+	}
+	for name, c := range map[string]struct {
+		log  string
+		want []bool // the incidents that the run survived
+	}{
+		"a caught failure and many steps":  {failure("x", "validate") + bar(12) + failure("y", "step"), []bool{true, false}},
+		"a caught failure and a few steps": {failure("x", "validate") + bar(3) + failure("y", "step"), []bool{false}},
+		"the death of a program before":    {failure("x", "<module>") + bar(12) + failure("y", "step"), []bool{false}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var got []bool
+			for _, in := range read(t, map[string]string{"x.log": c.log}).Incidents {
+				got = append(got, in.Survived)
+			}
+			assert.Equal(t, c.want, got)
+		})
+	}
+}
+
 // TestWhatOthersPrintBehindAFailureIsNoRecovery keeps a run dead whatever its surroundings print.
 func TestWhatOthersPrintBehindAFailureIsNoRecovery(t *testing.T) {
 	t.Parallel()

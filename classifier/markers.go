@@ -69,6 +69,9 @@ func (f *file) count(of string, n int, bar bool) bool {
 	}
 	now := tally{n, last.New || !known && n <= 1}
 	f.Counted[short(of)] = now
+	if bar {
+		f.Bars++
+	}
 	if bar && !now.New {
 		f.OldBars++
 	}

@@ -54,7 +54,8 @@ type file struct {
 	SetBack    int               // how often such a label's stamps went back
 	Progress   int               // weaker signs that a run goes on: see the marker "progress"
 	ProgressAt int64             // position of the last one
-	OldBars    int               // those of progress bars that were there before the first failure
+	Bars       int               // those of progress bars
+	OldBars    int               // those of bars that were there before the first failure
 	Counted    map[string]tally  // such signs, by what is counted
 	CountedTo  map[string]int    // the last such signs, those before a failure among them
 	Waits      bool              // something failed since
@@ -96,7 +97,8 @@ type event struct {
 	Since    moment // last stamp of its launcher's label before it
 	SetBack  int    // those of the file before it
 	Progress int    // signs of progress before it
-	OldBars  int    // those of bars
+	Bars     int    // those of bars
+	OldBars  int    // and of older bars
 	SignsBy  []int  // those of each of the file's writers of such
 	More     int    // reports of its kind behind it that are only counted
 	LastStep int

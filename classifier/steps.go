@@ -76,7 +76,11 @@ func countedOn(a, b *event) bool {
 		return false // a killer also counts what it killed long before
 	}
 	by, signs := a.Header.Launched(), a.file.Signs
-	if b.Header.Launched() != by || b.At.Offset-a.At.Offset < outputBuffer && b.OldBars-a.OldBars < 3 {
+	bars := b.Bars - a.Bars // nobody buffers them
+	if uncaught(a.Trace) {
+		bars = b.OldBars - a.OldBars // a new one may be another program's
+	}
+	if b.Header.Launched() != by || b.At.Offset-a.At.Offset < outputBuffer && bars < 3 {
 		return false
 	}
 	i := slices.IndexFunc(signs, func(s stepper) bool { return s.Label == by })
