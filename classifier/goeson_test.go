@@ -165,6 +165,14 @@ func TestANewBarBehindACaughtFailureSeparatesTheNext(t *testing.T) {
 	failure := func(file, function string) string {
 		return strings.NewReplacer("@", file, "#", function).Replace(first)
 	}
+	lines := func(steps int) string {
+		var b strings.Builder
+		for i := range steps {
+			fmt.Fprintf(&b, "step %d loss 2.31\n", i)
+		}
+		return b.String()
+	}
+	const host = "Traceback (most recent call last):\n  File \"/home/u/eval.py\", line 88, in pairwise\n    d = np.zeros((n, n))\nnumpy._core._exceptions._ArrayMemoryError: Unable to allocate 597. GiB for an array with shape (400250, 400250) and data type float32\n"
 	bar := func(steps int) string {
 		var b strings.Builder
 		for i := range steps {
@@ -178,6 +186,8 @@ func TestANewBarBehindACaughtFailureSeparatesTheNext(t *testing.T) {
 	}{
 		"a caught failure and many steps":  {failure("x", "validate") + bar(12) + failure("y", "step"), []bool{true, false}},
 		"a caught failure and a few steps": {failure("x", "validate") + bar(3) + failure("y", "step"), []bool{false}},
+		"another kind of memory":           {failure("x", "train") + lines(12) + host, []bool{true, false}},
+		"another kind at once":             {failure("x", "train") + lines(3) + host, []bool{false}},
 		"the death of a program before":    {failure("x", "<module>") + bar(12) + failure("y", "step"), []bool{false}},
 	} {
 		t.Run(name, func(t *testing.T) {

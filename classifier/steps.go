@@ -80,7 +80,8 @@ func countedOn(a, b *event) bool {
 	if uncaught(a.Trace) {
 		bars = b.OldBars - a.OldBars // a new one may be another program's
 	}
-	if b.Header.Launched() != by || b.At.Offset-a.At.Offset < outputBuffer && bars < 3 {
+	late := b.At.Offset-a.At.Offset < outputBuffer && bars < 3 && memoryOf(a) == memoryOf(b) // one that is dying does not fail in another way
+	if late || b.Header.Launched() != by {
 		return false
 	}
 	i := slices.IndexFunc(signs, func(s stepper) bool { return s.Label == by })

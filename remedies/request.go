@@ -240,7 +240,7 @@ var places = []struct {
 		"gatheredparameters", "allgather",
 	}},
 	{memory.Buckets, []string{"param_and_grad_buffer", "_allocate_flat", "ipg_buffer", "average_tensor", "bucket"}},
-	{memory.Weights, []string{"create_weights", "load_weights", "init_empty", "loader", "from_pretrained", "load_model", "setup_model", "__init__ self.weight", "parameter(", "load_state_dict_into"}},
+	{memory.Weights, []string{"create_weights", "load_weights", "init_empty", "loader", "from_pretrained", "load_model", "setup_model", "__init__ self.weight", "parameter(", "load_state_dict_into", "tensor_parallel/layers.py __init__ "}},
 	{memory.MLP, []string{"gate_proj", "up_proj", "down_proj", "act_fn", "linear_fc1", "linear_fc2", "/mlp.py", "mlp(", "swiglu", "silu"}},
 	{memory.Optimizer, []string{"/optim/", "optimizer", "fused_adam", "adamw", "exp_avg", "cpu_adam", "sub_group", "fp32_groups", "fp32_partition"}},
 }

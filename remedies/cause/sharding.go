@@ -10,10 +10,10 @@ import (
 )
 
 // moreThanAShare reports that one of several GPUs holds far more than its share of a model that is too large for one, or the whole of a
-// model that takes half of it.
+// model that takes half of it. Megatron's ranks build only their part, of several models in RL.
 func moreThanAShare(in *Input) string {
 	p := in.Parameters.Value
-	if p <= 0 || in.GPUs < 2 || in.Quantized || in.EngineFailed || in.Allocated == nil || in.Total == nil || !in.loading() || !in.gpu() ||
+	if p <= 0 || in.GPUs < 2 || in.Quantized || in.EngineFailed || in.Backend == "megatron" || in.Allocated == nil || in.Total == nil || !in.loading() || !in.gpu() ||
 		2*p < *in.Total/2 || 2*p < *in.Total*9/10 && *in.Allocated < 2*p || *in.Allocated < 4*p/in.GPUs {
 		return ""
 	}

@@ -237,6 +237,18 @@ func (in *Input) offloads() bool {
 	return strings.Contains(strings.ToLower(v), "offload")
 }
 
+// megatronParts is how many GPUs Megatron's trainer splits a model over by tensor and pipeline parallelism, or 0.
+func (in *Input) megatronParts() int64 {
+	if in.Backend != "megatron" || in.EngineFailed || !in.gpu() {
+		return 0
+	}
+	parts := int64(1)
+	for _, k := range []string{"tensor_model_parallel_size", "pipeline_model_parallel_size"} {
+		parts *= max(in.number("actor_rollout_ref.actor.megatron."+k, k), 1) // verl's engine has one of its own
+	}
+	return parts
+}
+
 // weightsFigure multiplies the parameters by bytes.
 func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 	return func(in *Input) (string, *int64) {
@@ -256,6 +268,9 @@ func weightsFigure(bytes int64, what string) func(in *Input) (string, *int64) {
 		split, n := "", int64(1)
 		if in.GPUs > 1 && bytes < 16 && (strings.HasPrefix(in.Backend, "fsdp") || in.Backend == "deepspeed" && in.number(zeroKeys...) == 3) && in.gpu() {
 			split, n = fmt.Sprintf(" / %d GPUs", in.GPUs), in.GPUs
+		}
+		if parts := in.megatronParts(); parts > 1 {
+			split, n = fmt.Sprintf(" / %d GPUs", parts), parts
 		}
 		text, size := sized("%s: %s parameters x %d bytes%s", bytes*p/n, what, count(p), bytes, split)
 		if bytes == 2 && in.Allocated != nil && *size < *in.Allocated/5 {
