@@ -98,6 +98,7 @@ func causeInput(ctx *Context) *cause.Input {
 		out.TensorFlowPool, _ = g.Fields.Int("pool")
 	}
 	if g, ok := lastReading(ctx.run, "tf.small_pool"); ok && in.Root.Device != nil && g.Fields["device"] == strconv.Itoa(*in.Root.Device) {
+		out.TensorFlowOther = out.TensorFlowPool
 		out.TensorFlowPool, _ = g.Fields.Int("pool")
 	}
 	if g, ok := lastReading(ctx.run, "vllm.backed_up"); ok {

@@ -132,9 +132,9 @@ func xlaPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "tf.pool",
-			Literals: []string{"Created device /job:"},
-			Expr:     `Created device /job:\S{1,80}/device:GPU:(?<device>\d{1,4}) with (?<pool_mib>\d{1,9}) MB memory`,
-			Gauge:    true, Source: "TensorFlow 1.15-2.20, core/common_runtime/gpu/gpu_device.cc: what it takes of a card up front",
+			Literals: []string{"Created device /job:", "Created TensorFlow device (/job:"},
+			Expr:     `Created (?:TensorFlow )?device \(?/job:\S{1,80}/device:GPU:(?<device>\d{1,4}) with (?<pool_mib>\d{1,9}) MB memory`,
+			Gauge:    true, Source: "TensorFlow 1.4-2.20, core/common_runtime/gpu/gpu_device.cc: what it takes of a card up front",
 			Match: []pattern.Sample{{
 				Line: "2022-03-14 18:56:32.840350: I tensorflow/core/common_runtime/gpu/gpu_device.cc:1525] Created device /job:localhost/replica:0/task:0/device:GPU:0 with 7446 MB memory:  -> device: 0, name: NVIDIA GeForce RTX 3080",
 				Want: parser.Fields{"device": "0", "pool": "7807696896"},
@@ -143,12 +143,15 @@ func xlaPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "tf.small_pool",
-			Literals: []string{"Created device /job:"},
-			Expr:     `Created device /job:\S{1,80}/device:GPU:(?<device>\d{1,4}) with (?<pool_mib>\d{1,3}) MB memory`,
+			Literals: []string{"Created device /job:", "Created TensorFlow device (/job:"},
+			Expr:     `Created (?:TensorFlow )?device \(?/job:\S{1,80}/device:GPU:(?<device>\d{1,4}) with (?<pool_mib>\d{1,3}) MB memory`,
 			Gauge:    true, Source: "the same of a card that others fill: the lines of the other cards do not replace it",
 			Match: []pattern.Sample{{
 				Line: "2023-03-02 09:12:44.109212: I tensorflow/core/common_runtime/gpu/gpu_device.cc:1613] Created device /job:localhost/replica:0/task:0/device:GPU:2 with 96 MB memory:  -> device: 2, name: NVIDIA A100-SXM4-40GB",
 				Want: parser.Fields{"device": "2", "pool": "100663296"},
+			}, {
+				Line: "2018-12-06 20:11:07.210104: I tensorflow/core/common_runtime/gpu/gpu_device.cc:1115] Created TensorFlow device (/job:localhost/replica:0/task:0/device:GPU:0 with 973 MB memory) -> physical GPU (device: 0, name: TITAN X (Pascal), pci bus id: 0000:02:00.0, compute capability: 6.1)",
+				Want: parser.Fields{"device": "0", "pool": "1020264448"},
 			}},
 			NoMatch: []string{"Created device /job:localhost/replica:0/task:0/device:GPU:0 with 7446 MB memory:  -> device: 0, name: NVIDIA GeForce RTX 3080"},
 			Also:    []string{"tf.pool"},

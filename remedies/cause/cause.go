@@ -44,7 +44,7 @@ type Input struct {
 	SetUp                                          int64                // what DeepSpeed had allocated before the first step, 0 when unknown
 	CardSize, CardMost                             int64                // at least and at most, by the name of the card or nvidia-smi; 0 when unknown
 	FreeAtLoad                                     int64                // on the card, before llama.cpp loaded a model; 0 when unknown
-	TensorFlowPool                                 int64                // what TensorFlow reserved on a card, 0 when unknown
+	TensorFlowPool, TensorFlowOther                int64                // what TensorFlow reserved on a card, and on another one; 0 when unknown
 	PromptCache                                    int64                // of finished prompts in host memory, 0 when unknown
 	HostCache                                      int64                // of the KV cache of llama.cpp or Ollama in host memory, 0 when unknown
 	HostWeights                                    int64                // that Ollama's own engine copies to host memory, 0 when unknown

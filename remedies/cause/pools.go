@@ -52,10 +52,16 @@ func tensorFlowBeside(in *Input) string {
 // tensorFlowStarved reports that TensorFlow, which takes what is free of a card, found a few per cent of one when it started.
 func tensorFlowStarved(in *Input) string {
 	const least = 1 << 30
-	if pool := in.TensorFlowPool; pool <= 0 || pool >= least || !in.gpu() || in.Application != "tensorflow" && in.Framework != "tensorflow" || in.CardSize < 16*pool {
+	pool := in.TensorFlowPool
+	switch {
+	case pool <= 0 || pool >= least || !in.gpu() || in.Application != "tensorflow" && in.Framework != "tensorflow":
 		return ""
+	case in.TensorFlowOther >= 8*pool:
+		return "TensorFlow found " + classifier.GiB(pool) + " free on this GPU when it started, and " + classifier.GiB(in.TensorFlowOther) + " on another"
+	case in.CardSize >= 16*pool:
+		return "TensorFlow found " + classifier.GiB(pool) + " free on a GPU of " + classifier.GiB(in.CardSize) + " when it started"
 	}
-	return "TensorFlow found " + classifier.GiB(in.TensorFlowPool) + " free on a GPU of " + classifier.GiB(in.CardSize) + " when it started"
+	return ""
 }
 
 // ScoresOfXLA says which of the largest buffers of a program holds a score for each pair of tokens, by XLA's name of its shape.
