@@ -117,10 +117,11 @@ var All = sync.OnceValue(func() []pattern.Pattern {
 	return slices.Concat(all...)
 })
 
-// reports are what package traceback reads from several lines: no line alone matches.
+// reports are what is read from several lines, or from lines that another one made matter: no line alone matches.
 var reports = []pattern.Pattern{
 	{Name: "kernel.report", Program: kernel},
 	{Name: "elastic.block", Program: torchrun, Ends: true},
+	HostInUse(),
 }
 
 // ByName returns the pattern of that name, nil when there is none.

@@ -31,6 +31,21 @@ var (
 	phases      = map[string]bool{"": true, "init": true, "rollout": true, "logprob": true, "forward": true, "backward": true, "optimizer": true, "training": true, "weight_update": true, "nccl": true, "checkpoint": true, "data": true}
 )
 
+// TestHostInUseReadsItsSamples proves the pattern that is in no table, because no literal leads to it.
+func TestHostInUseReadsItsSamples(t *testing.T) {
+	t.Parallel()
+	p := HostInUse()
+	m := pattern.Matcher{Pattern: &p}
+	for _, s := range p.Match {
+		got, ok := m.FieldsOf(pattern.Runes(nil, []byte(s.Line)))
+		assert.True(t, ok, s.Line)
+		assert.Equal(t, s.Want, got, s.Line)
+	}
+	for _, line := range p.NoMatch {
+		assert.False(t, m.Matches(pattern.Runes(nil, []byte(line))), line)
+	}
+}
+
 // TestPatterns proves the whole table, pattern by pattern.
 func TestPatterns(t *testing.T) {
 	t.Parallel()

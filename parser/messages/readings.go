@@ -45,6 +45,30 @@ func after(previous, name string) []string {
 	return out
 }
 
+// HostInUse is a reading of host memory in any of the words that scripts have for it. Healthy logs hold these words too often for
+// a search: it is tried only on the lines above a failure of host memory, and has no literal.
+func HostInUse() pattern.Pattern {
+	return pattern.Pattern{
+		Name: "reading.above",
+		Expr: `(?i)(?<![\w/])(?<!(?:max|peak|total|free|avail|available|gpu|cuda|device|card|pinned|shared|swap|virtual|limit|cache|cached|reserved|allocated|of|model|request(?:ed)?) ?)` +
+			`(?<label>(?:(?:vm)?rss|resident|(?:(?:used|host|system|sys|process|proc|node|cpu|current|main)[ _-])?(?:ram|mem(?:ory)?))` +
+			`(?:[ _-](?:used|usage|use|consumption|size|rss|mem))?)["']?(?: (?:is|at|now|before|after))?\s{0,3}[:=]?\s{0,3}(?<used_sz>\d{1,9}(?:\.\d{1,6})? ?(?:[KMGT]i?B?))\b(?! ?(?:free|total|available|limit|/s))`,
+		Gauge: true, Source: "scripts that print what psutil, resource or /proc/self/status say of them",
+		Match: []pattern.Sample{
+			{Line: "document 1/2200: 4096 tokens, 16.0 s, rss 9.0 GiB", Want: parser.Fields{"label": "rss", "used": "9663676416"}},
+			{Line: "step 12 loss 2.31 (RAM: 41.5GB)", Want: parser.Fields{"label": "RAM", "used": "44560285696"}},
+			{Line: "epoch 3 | Memory usage: 20480.0 MB", Want: parser.Fields{"label": "Memory usage", "used": "21474836480"}},
+			{Line: "[pid 7] VmRSS:\t 9437184 kB", Want: parser.Fields{"label": "VmRSS", "used": "9663676416"}},
+			{Line: "worker 3: mem=12.5G", Want: parser.Fields{"label": "mem", "used": "13421772800"}},
+			{Line: "host RAM used 96.2 GiB of 128 GiB", Want: parser.Fields{"label": "host RAM used", "used": "103293963469"}},
+		},
+		NoMatch: []string{
+			"peak rss 15.1 GB", "GPU memory: 12.1 GiB", "max memory 12 GB", "available RAM 3.1 GB", "free memory: 3.1 GB", "memory 12.1 GB free", "total memory 64 GB",
+			"cuda memory 2.1 GB", "the worker's rss is unknown", "reading at memory 3 GB/s",
+		},
+	}
+}
+
 // readingPatterns are readings of memory that programs print again and again: how they go over the steps tells a leak.
 func readingPatterns() []pattern.Pattern {
 	return []pattern.Pattern{

@@ -308,7 +308,7 @@ func fillsBuffer(in *Input) string {
 
 // shuffles reports that samples wait in host memory to be shuffled.
 func shuffles(in *Input) string {
-	if why := KeepsSamples(in); in.Application == "tensorflow" || strings.Contains(why, "shuffle") {
+	if why := KeepsSamples(in); in.Application == "tensorflow" && !strings.Contains(why, "replay") || strings.Contains(why, "shuffle") {
 		return why
 	}
 	return ""
