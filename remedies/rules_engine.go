@@ -346,12 +346,13 @@ const largestCard = 288 << 30
 
 // lacking returns what the engine says it lacks before any cache, or 0.
 func (q *paramQuery) lacking() int64 {
-	g, ok := memory.Reading(q.run, q.incident, "vllm.kv_available")
-	if !ok {
-		return 0
+	for _, name := range []string{"vllm.kv_available", "vllm.profile"} {
+		if g, ok := memory.Reading(q.run, q.incident, name); ok {
+			left, _ := g.Fields.Int("available")
+			return max(-left, 0)
+		}
 	}
-	left, _ := g.Fields.Int("available")
-	return max(-left, 0)
+	return 0
 }
 
 // oneSequence returns what one sequence of the planned length takes of each card's cache, and what the cache has, by the tokens in the
