@@ -34,6 +34,20 @@ func TestWhatBoundsARunIsNamedAndMoved(t *testing.T) {
 	for i := range 8 {
 		steps += fmt.Sprintf("{\"system/tps\": 2210.4, \"memory/cpu/actor_infer/generate/start/rss\": %.2f, \"memory/cpu/actor_train/train_step/start/rss\": 33.90}\npipeline step %d finished\n", 28.4+11.2*float64(i), i)
 	}
+	cards := ""
+	for i := range 8 {
+		cards += fmt.Sprintf("GPU %d: Tesla T4 (UUID: GPU-1d3a77c0-52f1-60c0-8d2e-77ab10c3d2e%d)\n", i, i)
+	}
+	moved := func(allocated string) string {
+		return "$ CUDA_VISIBLE_DEVICES='0,1,2' lmdeploy serve api_server ../Qwen1___5-7B-Chat --tp 1\n2024-04-17 16:21:09,402 - lmdeploy - INFO - input backend=pytorch, backend_config=PytorchEngineConfig(tp=1, session_len=None, cache_max_entry_count=0.8)\n" +
+			stackOf(full("172.00 MiB", "15.57", "127.38 MiB", allocated), "lmdeploy/pytorch/engine/model_agent.py|_build_model|patched_model = patched_model.cuda()", "transformers/modeling_utils.py|cuda|return super().cuda(*args, **kwargs)",
+				"torch/nn/modules/module.py|_apply|param_applied = fn(param)", "torch/nn/modules/module.py|<lambda>|return self._apply(lambda t: t.cuda(device))")
+	}
+	served := func(share string) string {
+		return "$ vllm serve /m/phi --gpu-memory-utilization " + share + "\nINFO 04-01 22:58:12 [llm_engine.py:241] Initializing a V0 LLM engine (v0.8.2) with config: model='/m/phi', max_seq_len=20480, enforce_eager=False\nINFO 04-01 22:58:26 [executor_base.py:111] # cuda blocks: 3072, # CPU blocks: 2048\nINFO:     Application startup complete.\n" +
+			stackOf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 546.00 MiB. GPU 0 has a total capacity of 15.77 GiB of which 514.19 MiB is free. Including non-PyTorch memory, this process has 15.25 GiB memory in use. Of the allocated memory 13.73 GiB is allocated by PyTorch, and 736.86 MiB is reserved by PyTorch but unallocated.",
+				"vllm/worker/worker_base.py|execute_model|output = self.model_runner.execute_model(", "vllm/worker/model_runner.py|execute_model|hidden_or_intermediate_states = model_executable(", "vllm/model_executor/models/llama.py|forward|x, _ = self.gate_up_proj(x)", "vllm/model_executor/layers/linear.py|apply|return F.linear(x, layer.weight, bias)")
+	}
 	for _, c := range []struct {
 		name, log, cause, why, first string
 		never                        []string
@@ -56,6 +70,10 @@ func TestWhatBoundsARunIsNamedAndMoved(t *testing.T) {
 			"leak_over_steps", "about 11.20 GiB", "",
 			[]string{"limits.memory="},
 		},
+		{"more than 16 bits was loaded", cards + moved("15.33"), "states_too_big", "7.72B parameters x 4 bytes = 28.76 GiB", "--tp=4", []string{"--cache-max-entry-count", "--max-prefill-token-num", "--quant-policy"}},
+		{"no more than 16 bits was loaded", cards + moved("13.90"), "states_too_big", "7.72B parameters x 2 bytes = 14.38 GiB", "--tp=2", nil},
+		{"a share above the usual one leaves no margin", served("0.95"), "engine_share_too_large", "utilization=0.95 leaves too little", "--gpu-memory-utilization=0.89", nil},
+		{"the usual share", served("0.9"), "engine_activation", "", "--gpu-memory-utilization=0.84", nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

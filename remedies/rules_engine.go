@@ -10,6 +10,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -232,7 +233,11 @@ func (q *paramQuery) weights() (bytes float64, how string, ok bool) {
 		tp = n
 	}
 	bytes = 2 * float64(params.Value) / float64(tp)
-	how = fmt.Sprintf("%s of weights per GPU", classifier.GiB(int64(bytes)))
+	wide := ""
+	if cause.WideEngine(q.input()) != "" {
+		bytes, wide = 2*bytes, " in float32"
+	}
+	how = fmt.Sprintf("%s of weights%s per GPU", classifier.GiB(int64(bytes)), wide)
 	if params.Named {
 		how += ", by the model's name"
 	}

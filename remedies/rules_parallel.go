@@ -62,7 +62,10 @@ func doubleTP(q *paramQuery, n int64) proposedValue {
 		return proposedValue{to: itoa(to), how: how}
 	}
 	if fits := tpForWeights(q, n); fits.to != "" {
-		if to, _ := parseInt(fits.to); to > per {
+		if to, _ := parseInt(fits.to); to > per && q.listsCards(to) {
+			fits.how += "; CUDA_VISIBLE_DEVICES has to name as many"
+			return fits
+		} else if to > per {
 			return atBound("the weights need %s at %d GPUs or more, and a node has %d", q.p.Key, to, per)
 		} else if to > 2*n && per%to == 0 {
 			return fits
@@ -104,6 +107,12 @@ func (q *paramQuery) cardsForEngine(n int64) (cards int64, ok bool) {
 		}
 	}
 	return cards, table && cards < 2*n || free >= 2*n || free >= n && cards == 2*n
+}
+
+// listsCards reports whether nvidia-smi lists so many cards on the node of an inference server, of which it was told to use fewer.
+func (q *paramQuery) listsCards(n int64) bool {
+	busy, _ := listedCards(q.Context)
+	return isServer(programOf(q.run).ID) && q.settings.has("CUDA_VISIBLE_DEVICES") && int64(len(busy)) >= n
 }
 
 // oneNode is how many GPUs most nodes have.
