@@ -228,6 +228,7 @@ var attacksThere = []attack{
 	{"limit_too_small", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_offload", "framework:comfyui", []string{"pinning", "engine-quantization", "host-node", "host-limit"}},
+	{"limit_too_small", "memory_policy", []string{"numa-bind"}},
 	{"limit_too_small", "node_full", []string{"temp-file", "prompt-cache", "vm-memory", "host-node", "sample-buffer", "workers", "offload-off", "host-cache"}},
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
 	{"host_load", "keeps_samples", []string{"sample-buffer", "vm-memory", "host-limit", "host-node"}},

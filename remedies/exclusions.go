@@ -93,6 +93,7 @@ var exclusions = []exclusion{
 	{why: func(q *question) string { return ofTraining(q.Context, q.item.Topic, q.changes) }},
 	{levers: []string{"no-grad"}, why: because("it failed on the input, before any layer of the model", beforeLayers)},
 	{levers: []string{"length"}, why: isTrue("images")},
+	{levers: []string{"host-limit", "host-node", "swap"}, why: isTrue("memory_policy")},
 	{levers: []string{"host-cache"}, why: because("the engine was reading its weights, before it makes its caches", func(ctx *Context) bool {
 		return ctx.resource == "host" && strings.Contains(strings.ToLower(ctx.incident.PhaseWhy), "checkpoint shards")
 	})},
@@ -118,6 +119,7 @@ var exclusions = []exclusion{
 	{levers: []string{"engine-length", "engine-chunk", "engine-seqs", "kv-dtype", "graphs", "eager", "share-up", "share-down"}, why: func(q *question) string {
 		return cause.EngineWeightsFill(q.input())
 	}},
+	{levers: []string{"engine-length", "engine-chunk", "engine-seqs"}, why: shareBelowWeights},
 	{levers: []string{"dynamic-batch"}, why: allowsAsMany},
 	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},
 	{levers: []string{"token-budget"}, why: otherBudget},

@@ -7,6 +7,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/memory"
 )
 
 // cacheAway returns why a smaller share of an engine frees nothing during a weight update, or "": the engine holds far less than its
@@ -84,6 +85,18 @@ func smallWeights(ctx *Context, topic string) string {
 		return ""
 	}
 	return fmt.Sprintf("the cache of one sequence lacks %s, more than this frees of %s", classifier.GiB(short), how)
+}
+
+// shareBelowWeights returns why a smaller step makes no room for a cache in vLLM's share, or "": the share lacks more than the activations
+// take, which are all that a smaller step changes.
+func shareBelowWeights(q *question) string {
+	lacks := (&paramQuery{Context: q.Context, p: &Parameter{}}).lacking()
+	g, ok := memory.Reading(q.run, q.incident, "vllm.profile")
+	activations, known := g.Fields.Int("activations")
+	if !ok || !known || q.incident.Kind != parser.KVCache || lacks <= activations {
+		return ""
+	}
+	return fmt.Sprintf("the share lacks %s before any cache, more than the activations take, %s", classifier.GiB(lacks), classifier.GiB(activations))
 }
 
 // exceedsIn4Bits says that an engine's weights, which must all be on its cards, do not fit in 4 bits either: with their scales those take 4.5.

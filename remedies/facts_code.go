@@ -412,6 +412,9 @@ func withoutLiger(ctx *Context) string {
 	}
 	name := ""
 	for _, f := range wholeStack(ctx) {
+		if strings.Contains(f, "/modeling_") && !containsAny(f, []string{"-packages/", "/transformers/"}) {
+			return "Liger has no kernels for models that bring their own code"
+		}
 		if m := modelFolder().FindStringSubmatch(f); m != nil {
 			name = m[1]
 			if slices.ContainsFunc(ligerModels, func(known string) bool { return strings.HasPrefix(name, known) }) {

@@ -18,6 +18,8 @@ func nodeFull(ctx *Context, _ string) verdict {
 	switch {
 	case ctx.messageContains("oom_memcg=", "memory cgroup out of memory"):
 		return verdict{no, "a control group reached its limit"}
+	case ctx.is("memory_policy"):
+		return verdict{no, ctx.holds("memory_policy").why}
 	case ctx.incident.Kill.Limit == "node", ctx.messageContains("global_oom"), evicted.seen(ctx), ctx.recognisedAs("kernel.") && ctx.messageContains("out of memory: kill"):
 		return verdict{yes, full}
 	}
@@ -37,8 +39,10 @@ func compiling(ctx *Context, _ string) verdict {
 }
 
 func cgroup(ctx *Context, _ string) verdict {
-	if v := ctx.holds("node_full"); v.truth == yes {
-		return verdict{no, v.why}
+	for _, other := range []string{"node_full", "memory_policy"} {
+		if v := ctx.holds(other); v.truth == yes {
+			return verdict{no, v.why}
+		}
 	}
 	if limitReached.seen(ctx) {
 		return verdict{yes, "a memory limit of the job was reached"}
@@ -145,6 +149,9 @@ func hostFacts() map[string]fact {
 		}},
 		"model_instances": {"Triton began several instances of the model on the card", "not several instances of one model on the card", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(instances(ctx) > 1), "Triton began several instances of the model"}
+		}},
+		"memory_policy": {"a memory policy bound the process to some of the machine's memory", "no memory policy bound the process", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.messageContains(cause.MemoryPolicy)), "a memory policy bound the process to NUMA nodes that were full, others of the machine may not be"}
 		}},
 		"node_full": {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
 		"cgroup":    {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},

@@ -24,7 +24,7 @@ func engineLoads(ctx *Context, _ string) verdict {
 	if ctx.is("adapter_slots") {
 		return verdict{no, "the weights were loaded, and room was made for adapters"}
 	}
-	if ctx.phase == "init" && ctx.stackContains(engineDepth, "create_weight", "create_shared_weights", "load_model", "load_weights", "get_model", "get_sharded", "get_partial_sharded", "get_multi_weights", "get_weights_") {
+	if ctx.phase == "init" && ctx.stackContains(engineDepth, "create_weight", "create_shared_weights", "load_model", "load_weights", "_build_model", "get_model", "get_sharded", "get_partial_sharded", "get_multi_weights", "get_weights_") {
 		return verdict{yes, "the engine failed while it loaded the weights, before it allocates the KV cache: its share does not matter yet"}
 	}
 	return verdict{}

@@ -161,6 +161,7 @@ var levers = []lever{
 	{id: "node-cache", topics: []string{"node-cache"}, costs: "nodes run again"},
 	{id: "data-cache", topics: []string{"data-cache"}, costs: "slower loading of data"},
 	{id: "sample-buffer", topics: []string{"sample-buffer"}, way: "down", costs: "samples are shuffled or replayed within a smaller window"},
+	{id: "numa-bind", topics: []string{"numa-bind"}, costs: "slower access to the other node's memory"},
 	{id: "numa-copies", topics: []string{"numa-copies"}, costs: "slower reads from the other node's memory"},
 	{id: "build-jobs", topics: []string{"build-jobs"}, costs: "a slower build"},
 	{id: "temp-file", topics: []string{"temp-file"}, costs: "room on disk, and time"},

@@ -1,6 +1,9 @@
 package remedies
 
-import "oomscan/remedies/memory"
+import (
+	"oomscan/classifier"
+	"oomscan/remedies/memory"
+)
 
 // modelSizes are the sizes of the model, as the log prints them or else as the model's name implies.
 type modelSizes struct {
@@ -46,7 +49,7 @@ func modelOf(ctx *Context) *modelSizes {
 	take(&f.KVHeads, nil, "num_key_value_heads", "num_query_groups", "num_kv_heads", "n_kv_heads", "n_kv_head")
 	take(&f.Inner, nil, "intermediate_size", "ffn_hidden_size")
 	take(&f.HeadDim, nil, "head_dim", "kv_channels")
-	known, ok := memory.KnownModel(m.Name)
+	known, named, ok := knownModel(m)
 	if !ok {
 		f.headDim()
 		return f
@@ -80,11 +83,23 @@ func modelOf(ctx *Context) *modelSizes {
 		{&f.HeadDim, known.HeadDim},
 	} {
 		if t.to.Value == 0 && t.n > 0 {
-			*t.to, f.name = memory.Figure{Value: t.n, Named: true}, known.Name
+			*t.to, f.name = memory.Figure{Value: t.n, Named: named}, known.Name
 			f.mixed = known.Apart
 		}
 	}
 	return f
+}
+
+// knownModel returns the published model of a run, by its name or, where the log names none, by the number of its parameters, with and
+// without the adapters that are trained.
+func knownModel(m *classifier.Model) (known memory.Model, named, ok bool) {
+	if known, ok = memory.KnownModel(m.Name); ok || m.Name != "" || m.Parameters == nil {
+		return known, true, ok
+	}
+	if known, ok = memory.CountedModel(*m.Parameters); !ok && m.Trained != nil {
+		known, ok = memory.CountedModel(*m.Parameters - *m.Trained)
+	}
+	return known, false, ok
 }
 
 // headDim derives the size of a head from a printed configuration that leaves it out, as transformers does.

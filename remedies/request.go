@@ -229,7 +229,7 @@ var places = []struct {
 		"lm_head", "logits", "log_softmax", "cross_entropy", "crossentropy", "logsumexp", "entropy_from", "gather_logprobs", "logprobs_from", "output_layer", "selective_log_softmax",
 		"transformer.py forward output = self.output(", "transformer.py forward self.output(", "model.py forward output = self.output(", "model.py forward self.output(", // torchtune's and TorchTitan's heads
 		"distributed/model_utils.py", "megatron/model_utils.py", // log-probabilities over a split vocabulary: NeMo-RL's and SkyRL's
-		"get_log_probs", "calculate_log_probs", // slime's and its forks' (backends/megatron_utils/loss.py)
+		"get_log_probs", "calculate_log_probs", "get_logprob_and_entropy", // slime's and its forks' (backends/megatron_utils/loss.py, backends/fsdp_utils/actor.py)
 		"batch_generation pad(",               // TRL's scores of all answers of a rollout
 		"convert_to_fp32",                     // accelerate's wrapper of the model's output
 		"fp16_to_float32", "float_conversion", // Megatron's wrapper turns the model's output into float32 (megatron/core/transformer/module.py)

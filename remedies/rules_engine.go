@@ -10,6 +10,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -232,7 +233,11 @@ func (q *paramQuery) weights() (bytes float64, how string, ok bool) {
 		tp = n
 	}
 	bytes = 2 * float64(params.Value) / float64(tp)
-	how = fmt.Sprintf("%s of weights per GPU", classifier.GiB(int64(bytes)))
+	wide := ""
+	if cause.WideEngine(q.input()) != "" {
+		bytes, wide = 2*bytes, " in float32"
+	}
+	how = fmt.Sprintf("%s of weights%s per GPU", classifier.GiB(int64(bytes)), wide)
 	if params.Named {
 		how += ", by the model's name"
 	}
@@ -346,12 +351,13 @@ const largestCard = 288 << 30
 
 // lacking returns what the engine says it lacks before any cache, or 0.
 func (q *paramQuery) lacking() int64 {
-	g, ok := memory.Reading(q.run, q.incident, "vllm.kv_available")
-	if !ok {
-		return 0
+	for _, name := range []string{"vllm.kv_available", "vllm.profile"} {
+		if g, ok := memory.Reading(q.run, q.incident, name); ok {
+			left, _ := g.Fields.Int("available")
+			return max(-left, 0)
+		}
 	}
-	left, _ := g.Fields.Int("available")
-	return max(-left, 0)
+	return 0
 }
 
 // oneSequence returns what one sequence of the planned length takes of each card's cache, and what the cache has, by the tokens in the

@@ -28,10 +28,15 @@ func chunk(q *paramQuery) proposedValue {
 }
 
 // halveLength halves the longest length of a sample until the failed ones would have been cut, and by as much as the request has to
-// shrink.
+// shrink. Half of a length that is no setting but that of a dataset's longest sample is rounded down.
 func halveLength(q *paramQuery, n int64) proposedValue {
+	const usual = 64 // which lengths in settings are multiples of, when they are this long
 	v := halve(q, n)
 	to, ok := parseInt(v.to)
+	if ok && to > 2*tokenStep && n%usual != 0 && n%100 != 0 {
+		to = to / tokenStep * tokenStep
+		v = proposedValue{to: itoa(to), how: fmt.Sprintf("%d / 2, rounded down to %d", n, to)}
+	}
 	l, tokens, r := q.limit, q.setup.TokensNow, q.root
 	if !ok || l == nil || l.Budget || l.Samples < 1 || !tokens.Known || r.Requested == nil || r.Free == nil {
 		return v

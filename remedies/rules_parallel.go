@@ -55,8 +55,17 @@ func doubleTP(q *paramQuery, n int64) proposedValue {
 	if per%(2*n) != 0 && !isServer(programOf(q.run).ID) || !splits(2*n, heads, kv) {
 		return atBound("%s is %d, and the attention heads (%d, key-value %d) cannot be spread over %d GPUs", q.p.Key, n, heads, kv, 2*n)
 	}
+	if to, how := q.tpForShare(n); to > 2*n {
+		if per%to != 0 || !splits(to, heads, kv) {
+			return atBound("%s, for which %d GPUs or more are needed", how, to)
+		}
+		return proposedValue{to: itoa(to), how: how}
+	}
 	if fits := tpForWeights(q, n); fits.to != "" {
-		if to, _ := parseInt(fits.to); to > per {
+		if to, _ := parseInt(fits.to); to > per && q.listsCards(to) {
+			fits.how += "; CUDA_VISIBLE_DEVICES has to name as many"
+			return fits
+		} else if to > per {
 			return atBound("the weights need %s at %d GPUs or more, and a node has %d", q.p.Key, to, per)
 		} else if to > 2*n && per%to == 0 {
 			return fits
@@ -100,6 +109,12 @@ func (q *paramQuery) cardsForEngine(n int64) (cards int64, ok bool) {
 	return cards, table && cards < 2*n || free >= 2*n || free >= n && cards == 2*n
 }
 
+// listsCards reports whether nvidia-smi lists so many cards on the node of an inference server, of which it was told to use fewer.
+func (q *paramQuery) listsCards(n int64) bool {
+	busy, _ := listedCards(q.Context)
+	return isServer(programOf(q.run).ID) && q.settings.has("CUDA_VISIBLE_DEVICES") && int64(len(busy)) >= n
+}
+
 // oneNode is how many GPUs most nodes have.
 const oneNode = 8
 
@@ -126,6 +141,17 @@ func tpForWeights(q *paramQuery, n int64) proposedValue {
 		return proposedValue{}
 	}
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s; over %d GPUs they take %.0f %% of each", how, to, 100*share*float64(n)/float64(to))}
+}
+
+// tpForShare returns the least multiple of a tensor-parallel size with which vLLM's share holds the weights, by what it lacks before any
+// cache; twice the size where that is unknown.
+func (q *paramQuery) tpForShare(n int64) (to int64, how string) {
+	to = 2 * n
+	lacks := q.lacking()
+	weights, size, ok := q.weights()
+	for ; ok && weights*(1-float64(n)/float64(to)) < float64(lacks) && to < mostRanks; to *= 2 {
+	}
+	return to, fmt.Sprintf("the share lacks %s before any cache, beside %s", classifier.GiB(lacks), size)
 }
 
 // degrees lists how programs call the sizes that divide a trainer's GPUs besides data parallelism: Megatron, TorchTitan, Automodel.

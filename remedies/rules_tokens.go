@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/remedies/cause"
 )
 
 // tokenStep is the step of token budgets.
@@ -119,6 +120,9 @@ func budgetTokens(q *paramQuery, n int64) proposedValue {
 	r := q.root
 	if r.Requested != nil && r.Free != nil && *r.Free > 0 && float64(*r.Requested) > 1.5*float64(*r.Free) {
 		raw, how = n/2, fmt.Sprintf("%d / 2", n)
+	}
+	if slices.Contains(training, q.phase) && cause.ComputesEntropy(q.input()) != "" {
+		raw, how = n/2, fmt.Sprintf("%d / 2: the entropy's backward pass takes as much again", n)
 	}
 	if fits, fit, ok := q.fits(); ok && fits < raw {
 		raw, how = fits, fit

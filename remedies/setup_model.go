@@ -31,7 +31,7 @@ func budgetModels(ctx *Context) (m memory.Model, others []memory.Model) {
 	}
 	sizes := ctx.model
 	printed, complete := printedModel(ctx)
-	known, ok := memory.KnownModel(ctx.run.Model.Name)
+	known, _, ok := knownModel(&ctx.run.Model)
 	switch {
 	case ok && sizes.name != "" && !known.Apart, ok && sizes.name != "" && known.Experts > 0:
 		return known, nil

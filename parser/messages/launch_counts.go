@@ -193,14 +193,15 @@ func launchParameters() []pattern.Pattern {
 		},
 		{
 			Name: "launch.all_parameters",
-			Literals: []string{
+			Literals: append([]string{
 				" total parameters", "ForCausalLM contains ", "ConditionalGeneration contains ", " Million params", " Total params", "finished initializing model ", ", param count:", "model params   ", "Total number of parameters in billions: ",
 				"number parameters: ", "umber of parameters: ", "otal parameters: ", "otal params: ", "odel params: ", "odel parameters: ", "otal number of parameters: ", "n_params=",
-			},
+			}, before("123456789", " params ", " num_params ")...),
 			Expr: `\bsize: (?<parameters_n>` + n + `) total parameters\b|For(?:CausalLM|ConditionalGeneration) contains (?<parameters_n>` + n + `) parameters\.?\s*$|^--> \S{1,200} has (?<parameters_n>` + n + `) params\s*$` +
 				`|^(?<parameters_n>` + n + `) {1,12}Total params\s*$|\bfinished initializing model (?:- num_params = \d{1,9}, num_elems = |with )(?<parameters_n>` + n + `)` +
 				`|\bModel \S{1,200} created, param count: ?(?<parameters_n>` + n + `)|^(?:print_info|llm_load_print_meta): model params {1,9}= (?<parameters_n>` + n + `)\s*$` +
 				`|^Total number of parameters in billions: (?<parameters_bn>` + n + `)\s*$|^(?:cfg\.)?n_params=(?<parameters_n>\d\.\d{1,6}e\+\d\d)\s*$` +
+				`|(?<!(?:shard|sharded|local|rank|trainable|trained|frozen|flat|expert|active|embedding)) (?:num_)?params (?<parameters_n>[1-9]\d{8,12})(?=[\s,]|$)` + // print("params", model.num_parameters())
 				`|^[\s*#>=|-]{0,8}(?:(?:[Tt]otal |[Mm]odel )?[Nn]umber (?:of )?(?:model )?parameters|(?:[Tt]otal |[Mm]odel ){1,2}param(?:eter)?s): (?<parameters_n>` + n + `)(?:\s*$| \()`,
 			Marker: "launch", Source: "TorchTitan, train.py; verl, utils/model.py; llama-recipes, model_utils.py; Lightning; DeepSpeed, partition_parameters.py; timm; llama.cpp, llama-model.cpp; Megatron, theoretical_memory_usage.py; MaxText, llm-foundry, nanoGPT, nanotron, LitGPT, Colossal-AI and scripts like them",
 			Match: []pattern.Sample{
@@ -221,10 +222,11 @@ func launchParameters() []pattern.Pattern {
 				{Line: "Total parameters: 1,100,048,384", Want: of("1100048384", "")},
 				{Line: "  total params: 20,556,201,984", Want: of("20556201984", "")},
 				{Line: "Model params: 6.28 B", Want: of("6280000000", "")},
+				{Line: "dtype torch.float32 params 7321948160 footprint 27.28 GiB", Want: of("7321948160", "")},
 			},
 			NoMatch: []string{
 				" > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 4286349312", "Number of parameters in most loaded shard in billions: 1.0038",
-				"Qwen2ForTokenClassification contains 7.07B parameters", "Local number of parameters: 130M", "Number of parameters in transformer layers in billions:  6.98", "30,462.466 Total estimated model params size (MB)",
+				"Qwen2ForTokenClassification contains 7.07B parameters", "Local number of parameters: 130M", "Number of parameters in transformer layers in billions:  6.98", "30,462.466 Total estimated model params size (MB)", "step 3 params 1234567", "local params 1234567890", "all params 1234567890.5",
 			},
 		},
 	}

@@ -72,7 +72,7 @@ var tables = [][]table{
 	{skyrlPatterns},
 	{fairseqRecoveries, trainerRecoveries, fairseqMarkers, huggingFaceMarkers, barMarkers},
 	deepspeedPatterns,
-	{megatronPatterns, openrlhfMarkers, nemoMarkers, primeRLMarkers, torchtitanPatterns, torchtunePatterns, rollMarkers},
+	{megatronPatterns, openrlhfMarkers, nemoMarkers, primeRLMarkers, torchtitanPatterns, torchtunePatterns, rollPatterns},
 	{hydraCorePatterns},
 	launchPatterns,
 }

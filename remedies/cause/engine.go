@@ -161,6 +161,7 @@ var engines = []hypothesis{
 				return fmt.Sprintf("%s is %s, and the engine found too little next to its cache", key, v)
 			}},
 			{sign, when("the engine failed while it served, with its cache in place", func(in *Input) bool { return in.Serving })},
+			{sign, aboveUsualShare},
 			{sign, both(when("it failed at the engine's start, with its cache in place", func(in *Input) bool { return in.Phase == "init" && in.EngineFailed && in.GraphCapture }), (*Input).gpu)},
 		},
 		excludes: []clue{
@@ -210,6 +211,18 @@ var (
 	unmapped  = saw("the engine's memory could not be mapped again", pools...)
 	shareKeys = []string{"cache_max_entry_count", "free_gpu_memory_fraction", "kv_cache_free_gpu_mem_fraction", "gpu_memory_utilization", "vllm_gpu_memory_utilization", "mem_fraction_static", "sglang_mem_fraction_static", "XLA_PYTHON_CLIENT_MEM_FRACTION", "XLA_CLIENT_MEM_FRACTION"}
 )
+
+// aboveUsualShare reports that an engine that served was given more of the card than vLLM takes by default, in a version whose profile
+// covers the largest step: what a step takes beyond that, such as a reserve in pieces, has a margin too small.
+func aboveUsualShare(in *Input) string {
+	const usual = 0.93
+	key, v, ok := in.Setting("gpu_memory_utilization")
+	f, err := strconv.ParseFloat(v, 64)
+	if !ok || err != nil || f < usual || f > 1 || !in.Serving || !in.gpu() || in.Picture || in.passes(12, "sampler", "prompt_logprob", "visual", "vision", "mm_encoder") {
+		return ""
+	}
+	return fmt.Sprintf("%s is %s, and the engine had measured its largest step", key, v)
+}
 
 // wholeCard are engines without a setting for their share of the GPU.
 var wholeCard = []string{"exllama", "llamacpp", "ollama"}

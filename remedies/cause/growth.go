@@ -9,7 +9,7 @@ import (
 
 // growth returns the growing reading of the memory that ran out.
 func (in *Input) growth() (classifier.Trend, bool) {
-	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"}, "host": {"reading.rss", "docker.stats", "reading.host", "reading.node", "deepspeed.host_memory", "reading.above"}}[in.Resource]
+	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"}, "host": {"reading.rss", "docker.stats", "reading.host", "reading.node", "deepspeed.host_memory", "roll.rss", "roll.rss_train", "reading.above"}}[in.Resource]
 	i := slices.IndexFunc(in.Growth, func(t classifier.Trend) bool { return slices.Contains(names, t.Name) })
 	if i < 0 || in.Phase == "init" && !evenly(&in.Growth[i]) || in.LastStep != nil && *in.LastStep < 2 && !evenly(&in.Growth[i]) || in.Phase == "checkpoint" && in.Growth[i].Last < 2*in.Growth[i].First { // gathering adds at once
 		return classifier.Trend{}, false

@@ -249,6 +249,7 @@ var host = []hypothesis{
 			{2 * proof, sharedOut},
 			{2 * proof, both(RoomOnCard, func(in *Input) bool { return !in.SharesCard })}, // else the engine's allocator may have failed before
 			{2 * proof, builds},
+			{3 * proof, BoundToNodes},
 			{hint, when("host memory ran out", (*Input).host)},
 		},
 		figure: func(in *Input) (string, *int64) {
@@ -262,7 +263,7 @@ var host = []hypothesis{
 			if room := RoomOnCard(in); room != "" {
 				return room, nil
 			}
-			if why := cmp.Or(builds(in), belowWeights(in), WeightsOnHost(in), CacheOnHost(in)); why != "" {
+			if why := cmp.Or(BoundToNodes(in), builds(in), belowWeights(in), WeightsOnHost(in), CacheOnHost(in)); why != "" {
 				return why, nil
 			}
 			if large := oneLargeRequest(in); large != "" {
@@ -400,6 +401,15 @@ func RoomOnCard(in *Input) string {
 	}
 	return gib(in.Requested) + " was refused although " + gib(in.Free) + " of the GPU was free: something else limits the process"
 }
+
+// BoundToNodes reports that the kernel ended a process because the memory nodes that a policy bound it to were full, as numactl --membind
+// does (mm/oom_kill.c, constrained_alloc). Others of the machine may have room.
+var BoundToNodes = both(when("a memory policy, such as that of numactl --membind, keeps the process on NUMA nodes whose memory was full", func(in *Input) bool {
+	return strings.Contains(in.Text, MemoryPolicy)
+}), (*Input).host)
+
+// MemoryPolicy is how the kernel says that, in lower case.
+const MemoryPolicy = "constraint=constraint_memory_policy"
 
 // tinyLimit reports that the limit is less than a program with a model takes.
 func tinyLimit(in *Input) string {

@@ -51,6 +51,17 @@ func wideWeight(in *Input) string {
 	return "the failed request is a weight in float32: " + trimmed(in.Request[0].Text)
 }
 
+// WideEngine reports that an engine on one card was still loading its weights when it had allocated more than they take in 16 bits.
+func WideEngine(in *Input) string {
+	const other = 30 // of what is allocated, as a divisor: little else is there by then
+	p := in.Parameters.Value
+	if !in.EngineFailed || !in.gpu() || !in.loading() || in.Quantized || in.Adapters || in.Allocated == nil || p <= 0 || p > 1<<40 || in.number("tensor_parallel_size", "tp_size", "tp") > 1 ||
+		*in.Allocated-*in.Allocated/other < 2*p || in.Draft {
+		return ""
+	}
+	return fmt.Sprintf("%s was allocated before all weights were there; in 16 bits they take %s", gib(in.Allocated), classifier.GiB(2*p))
+}
+
 // loadsByDefault reports that the failed code loads a model without a dtype: transformers before 5 then uses float32.
 func loadsByDefault(in *Input) string {
 	for _, f := range in.Stack {

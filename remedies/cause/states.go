@@ -134,7 +134,7 @@ func statesFigure(in *Input) (string, *int64) {
 		if why := statesMost(in); why != "" {
 			return why, &in.States
 		}
-		if memory.WideParameter(in.Request) {
+		if memory.WideParameter(in.Request) || WideEngine(in) != "" {
 			return weightsFigure(4, "the weights alone, in float32")(in)
 		}
 		return weightsFigure(2, "the weights alone, in 16 bits")(in)

@@ -239,6 +239,15 @@ var models = []Model{
 	{Name: "Seed-OSS-36B", Parameters: 36_151_104_512, Vocab: 155136, Hidden: 5120, Layers: 64, Heads: 80, KVHeads: 8, HeadDim: 128, Intermediate: 27648},
 }
 
+// CountedModel returns the published model with exactly so many parameters. Models that share the number share their sizes, too.
+func CountedModel(parameters int64) (Model, bool) {
+	i := slices.IndexFunc(models, func(m Model) bool { return m.Parameters == parameters })
+	if i < 0 || parameters <= 0 { // of some no number is known
+		return Model{}, false
+	}
+	return models[i], true
+}
+
 // Vocabularies lists the known models' vocabulary sizes, ascending, without duplicates.
 func Vocabularies() []int64 {
 	out := []int64{50257, 50304} // GPT-2's, as it is and as Megatron pads it

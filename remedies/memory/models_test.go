@@ -72,6 +72,7 @@ func TestModelsAreToldByWholeNames(t *testing.T) {
 		"meta-llama/Meta-Llama-3-8B-Instruct":                 "Llama-3-8B",
 		"meta-llama/Meta-Llama-3.1-8B":                        "Llama-3.1-8B",
 		"~/.cache/hub/models--meta-llama--Llama-2-7b-hf/refs": "Llama-2-7b",
+		"/root/.cache/modelscope/hub/Qwen/Qwen1___5-7B-Chat":  "Qwen1.5-7B",
 		"Qwen/Qwen3-4B-A1B":                                   "", // experts of its own
 		"my-model-7b":                                         "",
 		"Qwen2.5-70B":                                         "",
@@ -94,5 +95,24 @@ func TestModelsAreToldByWholeNames(t *testing.T) {
 		m, ok := KnownModel(name)
 		assert.Equal(t, want, m.Name, name)
 		assert.Equal(t, want != "", ok, name)
+	}
+}
+
+func TestAModelIsKnownByTheNumberOfItsParameters(t *testing.T) {
+	t.Parallel()
+	m, ok := CountedModel(8_030_261_248)
+	assert.True(t, ok)
+	assert.EqualValues(t, 128256, m.Vocab)
+	for _, n := range []int64{0, -1, 8_030_261_249} {
+		_, ok = CountedModel(n)
+		assert.False(t, ok, n)
+	}
+	sizes := map[int64][2]int64{}
+	for i := range models {
+		m := &models[i]
+		if have, seen := sizes[m.Parameters]; seen && m.Parameters > 0 {
+			assert.Equal(t, have, [2]int64{m.Vocab, m.Hidden}, m.Name)
+		}
+		sizes[m.Parameters] = [2]int64{m.Vocab, m.Hidden}
 	}
 }

@@ -47,6 +47,7 @@ func KnownModel(name string) (Model, bool) {
 		name = name[len(name)-most:]
 	}
 	low := strings.ToLower(strings.Trim(strings.TrimSpace(name), "/'\""))
+	low = strings.ReplaceAll(low, "___", ".") // ModelScope's name for a dot
 	if i := strings.LastIndex(low, "models--"); i >= 0 {
 		low, _, _ = strings.Cut(low[i+len("models--"):], "/")
 		low = low[strings.LastIndex(low, "--")+1:]
