@@ -148,6 +148,9 @@ func hostFacts() map[string]fact {
 		}},
 		"node_full": {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
 		"cgroup":    {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
+		"keeps_results": {"Ultralytics keeps the results of all frames", "no results of frames are known to be kept", func(ctx *Context, _ string) verdict {
+			return read(ctx, "ultralytics.accumulates", "Ultralytics warned that the results of all frames stay in host memory")
+		}},
 		"mapping":   {"it failed in Dataset.map", "not in Dataset.map", mapping},
 		"compiling": {"a compiler was killed", "no compiler was killed", compiling},
 		"loads_dataset": {"it failed in load_dataset", "not in load_dataset", func(ctx *Context, _ string) verdict {

@@ -96,6 +96,7 @@ var attackersThere = []attack{
 	{"activations", "framework:comfyui", []string{"layer-offload"}},   // blocks leave room for what is computed
 	{"leak_over_steps", "keeps_images", []string{"input-cache"}},      // which grow in a cache, not in malloc's arenas
 	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
+	{"leak_over_steps", "keeps_results", []string{"stream"}},
 	{"wrong_device", "another_worker", []string{"server-workers"}},
 	{"foreign_process", "ollama_holds", []string{"keep-alive"}},
 	{"engine_activation", "stack:rejection_sampler.py", []string{"draft-tokens"}},      // each has a row of the vocabulary

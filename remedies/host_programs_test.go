@@ -57,6 +57,10 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 		"a compiler for each core":     {strings.ReplaceAll(killed, "python", "cicc"), "MAX_JOBS=4", ""},
 		"nnU-Net's own default":        {"$ nvidia-smi\n" + strings.ReplaceAll(killed, "(python)", "(nnUNetv2_plan_a)"), "-np=2", ""},
 		"tensors of a conversion":      {"$ python convert_hf_to_gguf.py /m --outtype f16 --outfile m.gguf\n", "--use-temp-file=True", "$ python convert_hf_to_gguf.py /m --verbose\n"},
+		"results of all frames": {
+			"WARNING ⚠️ inference results will accumulate in RAM unless `stream=True` is passed, causing potential out-of-memory\n", "stream=True",
+			"results = model.predict(source=\"/v/gate.mp4\", stream=True)\n",
+		},
 		"a program that loads no data": {"$ python merge_adapters.py --base /m --out /merged\n", "none", "Namespace(num_workers=16)\n"},
 		"a full node of early Ray":     {"ray.memory_monitor.RayOutOfMemoryError: More than 95% of the memory on node n1 is used (59.83 / 62.82 GB). The top 10 memory consumers are:\n", "memory=96 GiB", ""},
 		"a server's core that grows": {

@@ -80,6 +80,7 @@ var levers = []lever{
 	{id: "smaller-model", topics: []string{"smaller-model"}, costs: "some quality"},
 	{id: "no-grad", keys: []string{"no_grad", "inference_mode", "requires_grad"}},
 	{id: "windows", topics: []string{"windows"}, costs: "slower: the picture is segmented window by window"},
+	{id: "stream", topics: []string{"stream-results"}},
 	{id: "metric", topics: []string{"metric-states"}},
 	{id: "detach", topics: []string{"kept-outputs"}, keys: []string{"=detach"}},
 	{id: "update", topics: []string{"update"}, keys: []string{"=version"}, way: "set"},

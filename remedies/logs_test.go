@@ -65,6 +65,8 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		mapped  = "Map:  38%|###8      | 760/2000 [05:51<08:12,  3.51 examples/s]\n"
 	)
 	for _, c := range []struct{ name, log, cause, first string }{
+		{"a converter, which reads before it writes", "/var/spool/slurmd/job7/slurm_script: line 14: 4711 Killed                  python /w/convert_llama_weights_to_hf.py --input_dir /m --model_size 70B\n" + kill, "host_load", "--mem"},
+		{"parts of ranks that are put together", "/var/spool/slurmd/job7/slurm_script: line 14: 4711 Killed                  python /w/zero_to_fp32.py . out.bin\n" + kill, "checkpoint_gather", "none"},
 		{"weights that are pinned for an offload", stackOf("RuntimeError: CUDA error: out of memory", "/w/qwen.py|<module>|transformer.set_offload(True)", "nunchaku/models/utils.py|set_device|p.data = p.data.pin_memory()"), "host_offload", "use_pin_memory=False"},
 		{
 			"a worker of the same web server", "$ uvicorn app:app --workers 4\nINFO:     Started server process [4113]\n" +
