@@ -136,6 +136,9 @@ var attacksThere = []attack{
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
 	{"activations", "stack:/core/bbox/", []string{"assign-on-host", "image-size"}}, // a matrix of all boxes and anchors of one picture
 	{"activations", "stack:/task_modules/", []string{"assign-on-host", "image-size"}},
+	{"activations", "unlimited_audio", append([]string{"length"}, attacks["activations"]...)}, // batches are padded to the longest recording
+	{"attention_scores", "unlimited_audio", append([]string{"length"}, attacks["attention_scores"]...)},
+	{"activations", "batch_negatives", append([]string{"cached-loss"}, attacks["activations"]...)}, // a smaller batch has fewer negatives
 	{"activations", "unified_memory", []string{"unified-memory", "micro-batch", "length"}},
 	{"activations", "jax_evaluation", []string{"eval-batch", "micro-batch", "unified-memory", "share-up"}},
 	{"activations", "framework:jax", []string{"recompute", "micro-batch", "unified-memory", "share-up", "prealloc", "sequence-parallel", "length"}},
@@ -233,6 +236,7 @@ var attacksThere = []attack{
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
 	{"host_load", "keeps_samples", []string{"sample-buffer", "vm-memory", "host-limit", "host-node"}},
 	{"host_load", "names:flwr", append([]string{"ray-tasks"}, attacks["host_load"]...)}, // each client is a task
+	{"host_load", "alike_trials", []string{"trial-data", "ray-tasks", "host-node"}},
 	{"host_load", "own_tasks", append([]string{"ray-tasks"}, attacks["host_load"]...)},
 	{"loader_workers", "num_workers=1", []string{"data-cache", "sample-buffer", "rollout-batch", "host-limit", "vm-memory", "host-node", "workers"}}, // one process is not many
 	{"loader_workers", "many_tasks", append([]string{"ray-tasks"}, attacks["loader_workers"]...)},

@@ -151,6 +151,10 @@ func hostFacts() map[string]fact {
 		"keeps_results": {"Ultralytics keeps the results of all frames", "no results of frames are known to be kept", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ultralytics.accumulates", "Ultralytics warned that the results of all frames stay in host memory")
 		}},
+		"alike_trials": {"trials of Ray Tune held about as much each", "no trials of Ray Tune are known to have held the same", func(ctx *Context, _ string) verdict {
+			why := cause.Copies(ctx.input())
+			return verdict{truthOf(why != "" && ctx.is("held_by:implicitfunc")), "the trials hold about as much each, as copies of the same data do"}
+		}},
 		"mapping":   {"it failed in Dataset.map", "not in Dataset.map", mapping},
 		"compiling": {"a compiler was killed", "no compiler was killed", compiling},
 		"loads_dataset": {"it failed in load_dataset", "not in load_dataset", func(ctx *Context, _ string) verdict {

@@ -97,6 +97,10 @@ var attackersThere = []attack{
 	{"leak_over_steps", "keeps_images", []string{"input-cache"}},      // which grow in a cache, not in malloc's arenas
 	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
 	{"leak_over_steps", "keeps_results", []string{"stream"}},
+	{"host_load", "alike_trials", []string{"trial-data", "ray-tasks"}},
+	{"activations", "batch_negatives", []string{"cached-loss"}},
+	{"activations", "unlimited_audio", []string{"length"}},
+	{"attention_scores", "unlimited_audio", []string{"length"}}, // with the square of the longest recording
 	{"wrong_device", "another_worker", []string{"server-workers"}},
 	{"foreign_process", "ollama_holds", []string{"keep-alive"}},
 	{"engine_activation", "stack:rejection_sampler.py", []string{"draft-tokens"}},      // each has a row of the vocabulary

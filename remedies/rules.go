@@ -95,6 +95,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"card_share":          cardShare,
 		"process_share":       processShare,
 		"object_store":        objectStoreMemory,
+		"trial_cpus":          trialCPUs,
 	}
 })
 

@@ -82,7 +82,7 @@ var host = []hypothesis{
 			{proof, both(when("it failed while weights were read", (*Input).loading), (*Input).host)},
 			{sign, both(failedIn("it failed at start-up", "init"), func(in *Input) bool { return in.host() && !in.ownActor() })},
 			{proof, holdsWeights},
-			{sign, copies},
+			{sign, Copies},
 			{proof, numaCopies},
 			{sign, mergesModels},
 			{sign + hint, KeepsSamples},
@@ -112,7 +112,7 @@ var host = []hypothesis{
 			case in.EngineFailed:
 				return "the weights pass through host RAM while they load", nil
 			}
-			if why := copies(in); why != "" {
+			if why := Copies(in); why != "" {
 				return why, nil
 			}
 			if n := RankCopies(in); n > 0 {
