@@ -131,6 +131,7 @@ var attacksThere = []attack{
 	{"fragmentation", "code:whole_inference", []string{"windows", "segments", "split-size"}},
 	{"activations", "vae", []string{"no-grad", "tiles", "pieces", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "layer-offload", "fewer-pictures", "engine-quantization"}},
+	{"activations", "framework:fooocus", []string{"param-offload", "fewer-pictures", "engine-quantization"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},
 	{"activations", "swaps_blocks", []string{"recompute", "layer-offload", "micro-batch", "image-size"}}, // the weights fill most of the card
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
@@ -230,6 +231,8 @@ var attacksThere = []attack{
 	{"limit_too_small", "evicted", []string{"pod-request", "host-node", "workers"}},
 	{"limit_too_small", "names:unable to allocate", []string{"temp-file", "sample-buffer", "array-file", "host-limit", "host-node"}},
 	{"limit_too_small", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
+	{"limit_too_small", "framework:fooocus", []string{"offload-off", "host-node", "host-limit", "engine-quantization"}},
+	{"host_load", "framework:fooocus", []string{"offload-off", "host-node", "host-limit", "engine-quantization"}},
 	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_offload", "framework:comfyui", []string{"pinning", "engine-quantization", "host-node", "host-limit"}},
 	{"limit_too_small", "node_full", []string{"temp-file", "prompt-cache", "vm-memory", "host-node", "sample-buffer", "workers", "offload-off", "host-cache"}},

@@ -58,6 +58,9 @@ var attackersThere = []attack{
 	{"activations", "stack:/task_modules/", []string{"assign-on-host"}},
 	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload"}}, // --highvram keeps what fits in pieces
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload"}},
+	{"limit_too_small", "framework:fooocus", []string{"offload-off"}}, // what it moves off a card with room
+	{"host_load", "framework:fooocus", []string{"offload-off"}},
+	{"activations", "framework:fooocus", []string{"param-offload"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "layer-offload"}},
 	{"engine_activation", "picture", []string{"vram-margin", "projector"}},       // an image encoder has memory of its own
 	{"states_too_big", "framework:triton", []string{"share-down"}},               // an instance that is created takes its cache, too

@@ -89,6 +89,8 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 			"trials that each read the data", "    tune.with_resources(train, {\"cpu\": 8}),\n" + strings.ReplaceAll(fmt.Sprintf(ray, "5001\t118.31\tray::ImplicitFunc.train\n5002\t117.02\tray::ImplicitFunc.train\n5003\t117.01\tray::ImplicitFunc.train\n5004\t116.9\tray::ImplicitFunc.train"), "WorkerDict", "ImplicitFunc"),
 			"host_load", "tune.with_parameters=tune.with_parameters(trainable, data=data)",
 		},
+		{"Fooocus on a card with room", "Fooocus version: 2.1.862\nTotal VRAM 15102 MB, total RAM 12979 MB\nSet vram state to: NORMAL_VRAM\n" + kill, "limit_too_small", "--always-high-vram=True"},
+		{"Fooocus on a card without", "Fooocus version: 2.1.862\nTotal VRAM 8192 MB, total RAM 12979 MB\nSet vram state to: NORMAL_VRAM\n" + kill, "limit_too_small", "--unet-in-fp8-e4m3fn=True"},
 		{"a converter, which reads before it writes", "/var/spool/slurmd/job7/slurm_script: line 14: 4711 Killed                  python /w/convert_llama_weights_to_hf.py --input_dir /m --model_size 70B\n" + kill, "host_load", "--mem"},
 		{"parts of ranks that are put together", "/var/spool/slurmd/job7/slurm_script: line 14: 4711 Killed                  python /w/zero_to_fp32.py . out.bin\n" + kill, "checkpoint_gather", "none"},
 		{"weights that are pinned for an offload", stackOf("RuntimeError: CUDA error: out of memory", "/w/qwen.py|<module>|transformer.set_offload(True)", "nunchaku/models/utils.py|set_device|p.data = p.data.pin_memory()"), "host_offload", "use_pin_memory=False"},
