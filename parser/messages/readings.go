@@ -180,7 +180,7 @@ func readingPatterns() []pattern.Pattern {
 		},
 		{
 			Name: "reading.rss",
-			Literals: append(slices.Concat(before("123456789", " | rss ", " | RSS ", ", RSS: ", "| RSS: ", " RSS = ", " rss = ", " rss="), before("0123456789", before("123456789", " rss=")...), after("0123456789", " rss ")), // one as short as " rss=1" is a whole word
+			Literals: append(slices.Concat(before("123456789", " | rss ", " | RSS ", ", RSS: ", "| RSS: ", " RSS = ", " rss = ", " rss="), before("0123456789", before("123456789", " rss=")...)), // one as short as " rss=1" is a whole word
 				"host rss ", "Host RSS", "process rss ", "Process RSS", "worker rss ", "rss before ", "rss after ", "rss used", "RSS used", "rss_gb", "rss_mb", "RSS usa", "RSS (GB", "RSS (MB", "rss (GB", "rss (MB",
 				"CPU Mem", "CPU mem", "cpu mem", "cpu_mem", "CPU RAM", "cpu_ram", "host mem", "host_mem", "Host mem", "process mem", "Process mem", "process_mem", "resident memory",
 				"RAM (GB", "RAM (GiB", "ram_gb", "svmem(total="),
@@ -192,7 +192,6 @@ func readingPatterns() []pattern.Pattern {
 				{Line: "trial 4/200 val_auc=0.8508  rss=19.66 GiB", Want: parser.Fields{"used": "21109764260"}},
 				{Line: "epoch 2/200, loss 0.3911, RSS: 8.5 GB", Want: parser.Fields{"used": "9126805504"}},
 				{Line: "step 40 loss 2.31 CPU Mem (GB): 201.5", Want: parser.Fields{"used": "216358977536"}},
-				{Line: "[mem] frame 500 rss 5.80 GiB, available 23.82 GiB", Want: parser.Fields{"used": "6227702579"}},
 				{Line: "{'step': 40, 'rss_gb': 12.5}", Want: parser.Fields{"used": "13421772800"}},
 				{Line: "step 12: cpu_mem_gb=91.25", Want: parser.Fields{"used": "97978941440"}},
 				{Line: "mem: svmem(total=540986540032, available=210986540032, percent=61.0, used=325986540032, free=1)", Want: parser.Fields{"host_total": "540986540032", "used": "325986540032"}},
