@@ -210,6 +210,10 @@ var programs = []Program{
 		Files:    []string{"engine/torchtitan/"},
 	},
 	{
+		ID: "fooocus", Name: "Fooocus", Roles: Application, Guide: "fooocus", Dialect: "flag", // before ComfyUI, whose lines its engine prints
+		Packages: []Package{{"ldm_patched", []string{"modules", "ldm", "k_diffusion", "contrib"}}, {"Fooocus", []string{"modules", "webui.py", "launch.py", "extras", "entry_with_update.py"}}},
+	},
+	{
 		ID: "comfyui", Name: "ComfyUI", Roles: Application, Guide: "comfyui", Dialect: "flag",
 		Packages: []Package{
 			{"comfy", []string{"model_management.py", "samplers.py", "sample.py", "sd.py", "ldm", "model_base.py", "ops.py", "model_patcher.py", "k_diffusion", "utils.py"}},

@@ -131,11 +131,15 @@ var attacksThere = []attack{
 	{"fragmentation", "code:whole_inference", []string{"windows", "segments", "split-size"}},
 	{"activations", "vae", []string{"no-grad", "tiles", "pieces", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "layer-offload", "fewer-pictures", "engine-quantization"}},
+	{"activations", "framework:fooocus", []string{"param-offload", "fewer-pictures", "engine-quantization"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},
 	{"activations", "swaps_blocks", []string{"recompute", "layer-offload", "micro-batch", "image-size"}}, // the weights fill most of the card
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
 	{"activations", "stack:/core/bbox/", []string{"assign-on-host", "image-size"}}, // a matrix of all boxes and anchors of one picture
 	{"activations", "stack:/task_modules/", []string{"assign-on-host", "image-size"}},
+	{"activations", "unlimited_audio", append([]string{"length"}, attacks["activations"]...)}, // batches are padded to the longest recording
+	{"attention_scores", "unlimited_audio", append([]string{"length"}, attacks["attention_scores"]...)},
+	{"activations", "batch_negatives", append([]string{"cached-loss"}, attacks["activations"]...)}, // a smaller batch has fewer negatives
 	{"activations", "unified_memory", []string{"unified-memory", "micro-batch", "length"}},
 	{"activations", "jax_evaluation", []string{"eval-batch", "micro-batch", "unified-memory", "share-up"}},
 	{"activations", "framework:jax", []string{"recompute", "micro-batch", "unified-memory", "share-up", "prealloc", "sequence-parallel", "length"}},
@@ -147,6 +151,7 @@ var attacksThere = []attack{
 	{"activations", "script_batch", append([]string{"no-grad", "prealloc", "cache-offload", "pieces", "micro-batch"}, attacks["activations"]...)},
 	{"weight_update", "summons", []string{"update-layers", "optimizer-offload", "param-offload", "update-bucket", "more-gpus"}},
 	{"leak_over_steps", "keeps_metric", []string{"metric"}},
+	{"leak_over_steps", "keeps_results", []string{"stream"}},
 	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
 	{"leak_over_steps", "keeps_images", []string{"input-cache", "update", "malloc", "restart"}},
 	{"wrong_dtype", "framework:sdwebui", []string{"dtype", "param-offload", "layer-offload"}},
@@ -226,6 +231,8 @@ var attacksThere = []attack{
 	{"limit_too_small", "evicted", []string{"pod-request", "host-node", "workers"}},
 	{"limit_too_small", "names:unable to allocate", []string{"temp-file", "sample-buffer", "array-file", "host-limit", "host-node"}},
 	{"limit_too_small", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
+	{"limit_too_small", "framework:fooocus", []string{"offload-off", "host-node", "host-limit", "engine-quantization"}},
+	{"host_load", "framework:fooocus", []string{"offload-off", "host-node", "host-limit", "engine-quantization"}},
 	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_offload", "framework:comfyui", []string{"pinning", "engine-quantization", "host-node", "host-limit"}},
 	{"limit_too_small", "memory_policy", []string{"numa-bind"}},
@@ -233,6 +240,7 @@ var attacksThere = []attack{
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
 	{"host_load", "keeps_samples", []string{"sample-buffer", "vm-memory", "host-limit", "host-node"}},
 	{"host_load", "names:flwr", append([]string{"ray-tasks"}, attacks["host_load"]...)}, // each client is a task
+	{"host_load", "alike_trials", []string{"trial-data", "ray-tasks", "host-node"}},
 	{"host_load", "own_tasks", append([]string{"ray-tasks"}, attacks["host_load"]...)},
 	{"loader_workers", "num_workers=1", []string{"data-cache", "sample-buffer", "rollout-batch", "host-limit", "vm-memory", "host-node", "workers"}}, // one process is not many
 	{"loader_workers", "many_tasks", append([]string{"ray-tasks"}, attacks["loader_workers"]...)},

@@ -289,6 +289,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return verdict{}
 		}},
+		"unlimited_audio": {"NeMo trains on recordings of any length", "no recordings of any length", unlimitedAudio},
+		"batch_negatives": {"a loss of sentence-transformers takes the other samples of a batch as negatives", "no loss with the negatives of a batch", found(cause.BatchNegatives, "no loss with the negatives of a batch")},
 		"swaps_blocks":    {"a training script that can swap blocks", "not a training script that can swap blocks", swapsBlocks},
 		"parts_offloaded": {"parts of the pipeline come to the card one after the other", "no part of the pipeline is offloaded", partsOffloaded},
 		"sleep_allocator": {"an engine that sleeps by cuMem", "no engine that sleeps by cuMem: it cannot do with expandable segments", sleepAllocator},

@@ -155,6 +155,19 @@ func hostFacts() map[string]fact {
 		}},
 		"node_full": {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
 		"cgroup":    {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},
+		"keeps_results": {"Ultralytics keeps the results of all frames", "no results of frames are known to be kept", func(ctx *Context, _ string) verdict {
+			return read(ctx, "ultralytics.accumulates", "Ultralytics warned that the results of all frames stay in host memory")
+		}},
+		"roomy_card": {"a card of 12 GB or more", "a card of less than 12 GB, or of unknown size", func(ctx *Context, _ string) verdict {
+			const roomy = 11 << 30 // a card of 12 GB has a little less than 12 GiB
+			g, ok := lastReading(ctx.run, "comfyui.memory")
+			total, _ := g.Fields.Int("total")
+			return stated(ok && total >= roomy, "the card has "+classifier.GiB(total), "the card may not hold all models")
+		}},
+		"alike_trials": {"trials of Ray Tune held about as much each", "no trials of Ray Tune are known to have held the same", func(ctx *Context, _ string) verdict {
+			why := cause.Copies(ctx.input())
+			return verdict{truthOf(why != "" && ctx.is("held_by:implicitfunc")), "the trials hold about as much each, as copies of the same data do"}
+		}},
 		"mapping":   {"it failed in Dataset.map", "not in Dataset.map", mapping},
 		"compiling": {"a compiler was killed", "no compiler was killed", compiling},
 		"loads_dataset": {"it failed in load_dataset", "not in load_dataset", func(ctx *Context, _ string) verdict {

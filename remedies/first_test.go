@@ -58,6 +58,9 @@ var attackersThere = []attack{
 	{"activations", "stack:/task_modules/", []string{"assign-on-host"}},
 	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload"}}, // --highvram keeps what fits in pieces
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload"}},
+	{"limit_too_small", "framework:fooocus", []string{"offload-off"}}, // what it moves off a card with room
+	{"host_load", "framework:fooocus", []string{"offload-off"}},
+	{"activations", "framework:fooocus", []string{"param-offload"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "layer-offload"}},
 	{"engine_activation", "picture", []string{"vram-margin", "projector"}},       // an image encoder has memory of its own
 	{"states_too_big", "framework:triton", []string{"share-down"}},               // an instance that is created takes its cache, too
@@ -96,6 +99,11 @@ var attackersThere = []attack{
 	{"activations", "framework:comfyui", []string{"layer-offload"}},   // blocks leave room for what is computed
 	{"leak_over_steps", "keeps_images", []string{"input-cache"}},      // which grow in a cache, not in malloc's arenas
 	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
+	{"leak_over_steps", "keeps_results", []string{"stream"}},
+	{"host_load", "alike_trials", []string{"trial-data", "ray-tasks"}},
+	{"activations", "batch_negatives", []string{"cached-loss"}},
+	{"activations", "unlimited_audio", []string{"length"}},
+	{"attention_scores", "unlimited_audio", []string{"length"}}, // with the square of the longest recording
 	{"wrong_device", "another_worker", []string{"server-workers"}},
 	{"foreign_process", "ollama_holds", []string{"keep-alive"}},
 	{"engine_activation", "stack:rejection_sampler.py", []string{"draft-tokens"}},      // each has a row of the vocabulary

@@ -19,6 +19,7 @@ type lever struct {
 // levers lists the kinds of changes. An item pulls the first match, by topic or else by settings.
 var levers = []lever{
 	{id: "micro-batch", topics: []string{"micro-batch", "logprob-batch"}, keys: []string{"microbatch", "micro_batch", "local_batch_size", "per_device_train_batch", "micro_train_batch", "micro_rollout_batch", "logprob_batch_size", "train_batch_size_per_gpu"}, way: "down", costs: "more passes per step; for the same result, raise gradient accumulation by the same factor"},
+	{id: "cached-loss", topics: []string{"cached-loss"}, costs: "a second forward pass", trains: true},
 	{id: "pieces", topics: []string{"pieces"}, costs: "more passes"},
 	{id: "calibration-samples", topics: []string{"calibration-samples"}, costs: "some quality: the calibration sees less"},
 	{id: "calibration-cache", topics: []string{"calibration-cache", "calibration-hessians", "calibration-layers", "calibration-disk"}, costs: "slower: more is copied between card and host"},
@@ -80,6 +81,7 @@ var levers = []lever{
 	{id: "smaller-model", topics: []string{"smaller-model"}, costs: "some quality"},
 	{id: "no-grad", keys: []string{"no_grad", "inference_mode", "requires_grad"}},
 	{id: "windows", topics: []string{"windows"}, costs: "slower: the picture is segmented window by window"},
+	{id: "stream", topics: []string{"stream-results"}},
 	{id: "metric", topics: []string{"metric-states"}},
 	{id: "detach", topics: []string{"kept-outputs"}, keys: []string{"=detach"}},
 	{id: "update", topics: []string{"update"}, keys: []string{"=version"}, way: "set"},
@@ -155,6 +157,7 @@ var levers = []lever{
 	{id: "host-cache", keys: []string{"swap_space", "hicache_ratio", "host_cache_size", "hicache_size", "kv_cache_host_memory_bytes", "kv_offloading_size", "max_cpu_loras", "max_local_cpu_size", "vllm_cpu_kvcache_space"}, costs: "room for fewer sequences in host memory"},
 	{id: "input-cache", topics: []string{"input-cache"}, costs: "images are preprocessed again each time"},
 	{id: "lazy-load", topics: []string{"lazy-load"}, keys: []string{"memory_efficient_load", "cpu_ram_efficient_loading", "low_cpu_mem_usage", "use_meta_tensor", "zero3_init", "lazy_unpickle", "low_cpu_memory"}},
+	{id: "trial-data", topics: []string{"trial-data"}},
 	{id: "ray-tasks", topics: []string{"ray-tasks"}, costs: "fewer tasks at once"},
 	{id: "array-file", topics: []string{"array-file"}, costs: "slower access"},
 	{id: "unload", topics: []string{"unload-models"}, costs: "models are loaded again after each use"},

@@ -65,6 +65,34 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		mapped  = "Map:  38%|###8      | 760/2000 [05:51<08:12,  3.51 examples/s]\n"
 	)
 	for _, c := range []struct{ name, log, cause, first string }{
+		{
+			"recordings of any length", "[NeMo I 2024-05-21 09:12:40 speech_to_text_finetune:190] Hydra config: model:\n      train_ds:\n        batch_size: 16\n        max_duration: null\n" +
+				stackOf(full("5.16 GiB", "23.65", "2.31 GiB", "20.06"), "/w/NeMo/nemo/collections/asr/models/ctc_models.py|training_step|encoded = self.forward(signal)", "/w/NeMo/nemo/collections/asr/parts/submodules/multi_head_attention.py|forward|scores = torch.matmul(q, k)"),
+			"attention_scores", "train_ds.max_duration=20",
+		},
+		{
+			"recordings whose length is limited", "[NeMo I 2024-05-21 09:12:40 speech_to_text_finetune:190] Hydra config: model:\n      train_ds:\n        batch_size: 16\n        max_duration: 16.7\n" +
+				stackOf(full("5.16 GiB", "23.65", "2.31 GiB", "20.06"), "/w/NeMo/nemo/collections/asr/models/ctc_models.py|training_step|encoded = self.forward(signal)", "/w/NeMo/nemo/collections/asr/parts/submodules/multi_head_attention.py|forward|scores = torch.matmul(q, k)"),
+			"attention_scores", "train_ds.batch_size=4",
+		},
+		{
+			"negatives of the batch", "SentenceTransformerTrainingArguments(\nper_device_train_batch_size=1024,\n)\n" +
+				stackOf(full("1.50 GiB", "23.65", "549.88 MiB", "22.38"), "/w/train.py|<module>|trainer.train()", "sentence_transformers/losses/MultipleNegativesRankingLoss.py|forward|embeddings = [self.model(f) for f in features]", "transformers/models/bert/modeling_bert.py|forward|hidden_states = self.intermediate_act_fn(hidden_states)"),
+			"activations", "loss=CachedMultipleNegativesRankingLoss(model, mini_batch_size=32)",
+		},
+		{
+			"negatives that the data has", "SentenceTransformerTrainingArguments(\nper_device_train_batch_size=1024,\n)\n" +
+				stackOf(full("1.50 GiB", "23.65", "549.88 MiB", "22.38"), "/w/train.py|<module>|trainer.train()", "sentence_transformers/losses/TripletLoss.py|forward|reps = [self.model(f) for f in features]", "transformers/models/bert/modeling_bert.py|forward|hidden_states = self.intermediate_act_fn(hidden_states)"),
+			"activations", "per_device_train_batch_size=256",
+		},
+		{
+			"trials that each read the data", "    tune.with_resources(train, {\"cpu\": 8}),\n" + strings.ReplaceAll(fmt.Sprintf(ray, "5001\t118.31\tray::ImplicitFunc.train\n5002\t117.02\tray::ImplicitFunc.train\n5003\t117.01\tray::ImplicitFunc.train\n5004\t116.9\tray::ImplicitFunc.train"), "WorkerDict", "ImplicitFunc"),
+			"host_load", "tune.with_parameters=tune.with_parameters(trainable, data=data)",
+		},
+		{"Fooocus on a card with room", "Fooocus version: 2.1.862\nTotal VRAM 15102 MB, total RAM 12979 MB\nSet vram state to: NORMAL_VRAM\n" + kill, "limit_too_small", "--always-high-vram=True"},
+		{"Fooocus on a card without", "Fooocus version: 2.1.862\nTotal VRAM 8192 MB, total RAM 12979 MB\nSet vram state to: NORMAL_VRAM\n" + kill, "limit_too_small", "--unet-in-fp8-e4m3fn=True"},
+		{"a converter, which reads before it writes", "/var/spool/slurmd/job7/slurm_script: line 14: 4711 Killed                  python /w/convert_llama_weights_to_hf.py --input_dir /m --model_size 70B\n" + kill, "host_load", "--mem"},
+		{"parts of ranks that are put together", "/var/spool/slurmd/job7/slurm_script: line 14: 4711 Killed                  python /w/zero_to_fp32.py . out.bin\n" + kill, "checkpoint_gather", "none"},
 		{"weights that are pinned for an offload", stackOf("RuntimeError: CUDA error: out of memory", "/w/qwen.py|<module>|transformer.set_offload(True)", "nunchaku/models/utils.py|set_device|p.data = p.data.pin_memory()"), "host_offload", "use_pin_memory=False"},
 		{
 			"a worker of the same web server", "$ uvicorn app:app --workers 4\nINFO:     Started server process [4113]\n" +

@@ -178,7 +178,7 @@ func noWider(name, other string) bool {
 }
 
 // absolute lists rules whose value depends only on other settings.
-var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true, "one_slot": true, "pod_request": true, "card_share": true, "card_limit": true}
+var absolute = map[string]bool{"budget_areal": true, "budget_start": true, "object_store": true, "fit_length": true, "free_card": true, "one_slot": true, "pod_request": true, "card_share": true, "card_limit": true, "trial_cpus": true}
 
 // aboveValue reports whether a setting's default is larger than the advised value.
 func aboveValue(byDefault, advised string) bool {

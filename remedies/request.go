@@ -379,6 +379,9 @@ func samplesFloats(f *traceback.Frame) bool {
 	return containsAny(f.Code, []string{"softmax(", "/ temperature"}) && placeOf(f.File, "", false) == memory.Sampler
 }
 
+// gradientBucket is what DeepSpeed makes at the start of the backward pass, before any gradient.
+const gradientBucket = "a bucket of gradients"
+
 // stateSizes returns the sizes that the settings predict for buffers and for parts of the model's state.
 func stateSizes(ctx *Context) []memory.State {
 	var out []memory.State
@@ -390,7 +393,7 @@ func stateSizes(ctx *Context) []memory.State {
 	}
 	if n, ok := ctx.settings.integer("zero_optimization.reduce_bucket_size", "reduce_bucket_size"); ok && n < 1<<40 {
 		out = append(out, memory.State{
-			What: "a bucket of gradients", How: "reduce_bucket_size " + memory.Thousands(n) + " x 2 bytes", Bytes: 2 * n, Key: "zero_optimization.reduce_bucket_size",
+			What: gradientBucket, How: "reduce_bucket_size " + memory.Thousands(n) + " x 2 bytes", Bytes: 2 * n, Key: "zero_optimization.reduce_bucket_size",
 			Places: []memory.Place{memory.Buckets},
 		})
 	}

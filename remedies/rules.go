@@ -95,6 +95,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"card_share":          cardShare,
 		"process_share":       processShare,
 		"object_store":        objectStoreMemory,
+		"trial_cpus":          trialCPUs,
 	}
 })
 
@@ -177,6 +178,9 @@ func halve(q *paramQuery, n int64) proposedValue {
 		// The engine plans for this many, or the buffer has this many: the request grows with them.
 		ratio := float64(*r.Requested) / float64(*r.Free)
 		k, why = int(math.Ceil(math.Log2(ratio))), fmt.Sprintf("%s requested / %s free = %.2f: ", classifier.GiB(*r.Requested), classifier.GiB(*r.Free), ratio)
+		if own && q.phase == "backward" && q.request[0].What == gradientBucket { // made when the pass begins
+			k, why = int(math.Ceil(math.Log2(2*ratio))), strings.TrimSuffix(why, ": ")+", and the gradients of a layer come next: "
+		}
 	}
 	raw := n >> min(k, 62)
 	to := max(raw, low)

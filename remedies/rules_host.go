@@ -221,6 +221,17 @@ func offloadPerCard(q *paramQuery, n int64) proposedValue {
 	return halve(q, n)
 }
 
+// trialCPUs doubles the CPUs that Ray Tune reserves for each trial, so that half as many run at once.
+func trialCPUs(q *paramQuery) proposedValue {
+	n, how := int64(1), "Tune reserves one for each trial unless it is told otherwise"
+	if g, ok := lastReading(q.run, "ray.trial_cpus"); ok {
+		if set, ok := g.Fields.Int("count"); ok && set > 0 && set < 1<<10 {
+			n, how = set, "the script reserves "+itoa(set)
+		}
+	}
+	return proposedValue{to: fmt.Sprintf(`tune.with_resources(trainable, {"cpu": %d})`, 2*n), how: how}
+}
+
 // hostPools returns what SGLang's ranks on a node take together for their hierarchical caches, 0 if the log does not show it. Each rank
 // compares only its own with what is free.
 func hostPools(ctx *Context) (bytes, ranks int64) {

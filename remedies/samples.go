@@ -24,3 +24,13 @@ func images(ctx *Context, _ string) verdict {
 	}
 	return verdict{}
 }
+
+// unlimitedAudio reports whether NeMo trains on recordings whose length nothing limits: max_duration is null, which a log of the
+// configuration shows.
+func unlimitedAudio(ctx *Context, _ string) verdict {
+	f, ok := ctx.settings.find("train_ds.max_duration", true)
+	if !ok || !isNone(f.value.Value) || !ctx.passesThrough("/nemo/collections/asr/", "/nemo/collections/tts/") {
+		return verdict{}
+	}
+	return verdict{yes, f.key + " is " + f.value.Value + ": a batch is padded to its longest recording, and none is too long"}
+}

@@ -290,7 +290,7 @@ func TestEachKindOfTrainingHasItsOwnLevers(t *testing.T) {
 		"ms-swift, long samples of Megatron":     {as(run("swift"), "megatron", "", ""), gpuOOM("backward"), "ms-swift.sequence-parallel", "--context_parallel_size", "2"},
 		"AutoModel, one stage for all layers":    {run("automodel", "step_scheduler.local_batch_size", "32"), gpuOOM("backward"), "automodel.batch", "step_scheduler.local_batch_size", "16"},
 		"AutoModel, what a stage works on":       {run("automodel", "step_scheduler.local_batch_size", "32", "autopipeline.pp_microbatch_size", "4"), gpuOOM("backward"), "automodel.batch", "autopipeline.pp_microbatch_size", "2"},
-		"DeepSpeed, the bucket that failed":      {as(run("deepspeed", "zero_optimization.reduce_bucket_size", "500000000", "zero_optimization.stage", "2"), "deepspeed", "", ""), bucket, "deepspeed.buckets", "zero_optimization.reduce_bucket_size", "125000000"},
+		"DeepSpeed, the bucket that failed":      {as(run("deepspeed", "zero_optimization.reduce_bucket_size", "500000000", "zero_optimization.stage", "2"), "deepspeed", "", ""), bucket, "deepspeed.buckets", "zero_optimization.reduce_bucket_size", "62500000"},
 		"packing by default, of one sample":      {nemo("policy.train_micro_batch_size", "1"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "-"},
 		"packing by default, of more":            {nemo("policy.train_micro_batch_size", "4"), gpuOOM("forward"), "nemo-rl.packed-tokens", "policy.sequence_packing.train_mb_tokens", "21504"},
 		"a recipe without the switch":            {run("torchtune"), saving, "torchtune.async-save", "low_cpu_ram", "-"},

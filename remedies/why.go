@@ -137,6 +137,7 @@ func causeInput(ctx *Context) *cause.Input {
 		out.FullPrecision = g.Fields["precision"] == "no"
 	}
 	_, out.DefaultType = lastReading(ctx.run, "diffusers.default_type")
+	out.KeepsResults = ctx.is("keeps_results")
 	out.HostPools, _ = hostPools(ctx)
 	out.OtherCache = cacheOfAnother(ctx)
 	out.CacheTokens, _ = estimatedLength(ctx)

@@ -55,7 +55,7 @@ var (
 	pipelineFiles    = append([]string{"/diffusers/pipelines/"}, withoutGradients...)
 	withoutGradients = []string{"/transformers/pipelines/", "/transformers/generation/", "/transformers/generation_utils.py", "/sentence_transformers/", "/lm_eval/", "/whisper/", "/whisperx/", "/nemo/collections/asr/parts/mixins/transcription.py", "/ultralytics/engine/predictor"}
 	inferenceFiles   = []string{"/inference/", "/infer/"}
-	inferencers      = []string{"comfyui", "sdwebui", "triton"}
+	inferencers      = []string{"comfyui", "fooocus", "sdwebui", "triton"}
 	trainerKeys      = []string{"per_device_train_batch_size", "num_train_epochs", "gradient_accumulation_steps", "micro_batch_size", "learning_rate"}
 )
 

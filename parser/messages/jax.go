@@ -413,6 +413,30 @@ func paddlePatterns() []pattern.Pattern {
 			},
 		},
 		{
+			// Its workers hand batches over through files in /dev/shm, as torch's do.
+			Name:     "paddle.loader_bus",
+			Literals: []string{"Unexpected BUS error encountered in DataLoader worker"},
+			Expr:     `ERROR: Unexpected BUS error encountered in DataLoader worker\. This might be caused by insufficient shared memory`,
+			Kind:     parser.SHMExhausted, Role: parser.Evidence, Phase: "data", Set: map[string]string{"signal": "SIGBUS"},
+			Source: "PaddlePaddle 1.8-3, fluid/imperative/data_loader.cc, REGISTER_SIGNAL_HANDLER(SIGBUS)",
+			Match: lines(
+				`ERROR: Unexpected BUS error encountered in DataLoader worker. This might be caused by insufficient shared memory (shm), please check whether use_shared_memory is set and storage space in /dev/shm is enough`,
+			),
+			NoMatch: []string{
+				`    "ERROR: Unexpected BUS error encountered in DataLoader worker. "`,
+				`ERROR: Unexpected floating-point exception encountered in DataLoader worker.`,
+			},
+		},
+		{
+			Name:     "paddle.loader_gone",
+			Literals: []string{" workers exit unexpectedly, pids: "},
+			Expr:     `RuntimeError: DataLoader \d{1,4} workers exit unexpectedly, pids: (?<pid>\d{1,10})`,
+			Kind:     parser.ProcessExit, Role: parser.Consequence,
+			Source:  "PaddlePaddle 2, fluid/dataloader/dataloader_iter.py, _get_data",
+			Match:   []pattern.Sample{{Line: `RuntimeError: DataLoader 5 workers exit unexpectedly, pids: 1240, 1242, 1243, 1247, 1249`, Want: parser.Fields{"pid": "1240"}}},
+			NoMatch: []string{`                    raise RuntimeError("DataLoader {} workers exit unexpectedly, " \`},
+		},
+		{
 			Name:     "paddle.enforced",
 			Literals: []string{"enforce allocating <= available failed"},
 			Expr:     `enforce allocating <= available failed, (?<requested_b>\d{1,19}) > (?<free_b>\d{1,19})`,

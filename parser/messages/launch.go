@@ -150,6 +150,7 @@ func launchApplications() []pattern.Pattern {
 		application("prime_rl", "prime-rl 0.2-0.8, src/prime_rl",
 			`\bPRIME-RL::\w|\bprime_rl[./]\w|\bStarting (?:RL|SFT) trainer in World\(`, []string{"PRIME-RL::", "prime_rl.", "prime_rl/", " trainer in World("},
 			"PRIME-RL::Trainer", "+ torchrun src/prime_rl/trainer/rl/train.py", "Starting RL trainer in World(world_size=4, rank=0, local_rank=0, local_world_size=4, num_nodes=1) in outputs/x"),
+		application("fooocus", "Fooocus 2.0-2.5, launch.py", `^Fooocus version: \d{1,3}\.\d`, []string{"Fooocus version: "}, "Fooocus version: 2.1.862"),
 		application("comfyui", "ComfyUI 0.2-0.10, main.py, comfy/model_management.py, execution.py",
 			`^Total VRAM \d{1,8} MB, total RAM \d{1,9} MB|^!!! Exception during processing !!!|^Got an OOM, unloading all loaded models\.`,
 			[]string{"Total VRAM ", "!!! Exception during processing !!!", "Got an OOM, unloading all loaded models."},

@@ -10,7 +10,7 @@ import (
 // Ray writes "GB" for 2^30 bytes. Of a kill, "used" and "limit" are those of the node (or of Ray's cgroup), "process" is
 // what the killed worker used, "cmd" the task or actor method that Ray names. The class OutOfMemoryError is Ray's own
 // here and says nothing of a GPU; a RayTaskError line repeats its cause and proves nothing.
-var rayPatterns = by(pattern.Program{Name: "ray", Launcher: "ray", Killer: "ray"}, rayMonitor, rayObjectStore, rayDeaths, rayIdentity)
+var rayPatterns = by(pattern.Program{Name: "ray", Launcher: "ray", Killer: "ray"}, rayMonitor, rayObjectStore, rayDeaths, rayTune, rayIdentity)
 
 // rayMonitor is the memory monitor, which kills workers before the kernel would.
 func rayMonitor() []pattern.Pattern {
@@ -407,6 +407,21 @@ func rayDeaths() []pattern.Pattern {
 			NoMatch: []string{"[FailurePolicy] RAISE", "[FailurePolicy] Decision: FailureDecision.RAISE, Error count / maximum errors allowed: 4/3"},
 		},
 	}
+}
+
+// rayTune reads what a script reserves for each trial.
+func rayTune() []pattern.Pattern {
+	return []pattern.Pattern{{
+		Name:     "ray.trial_cpus",
+		Literals: []string{".with_resources("},
+		Expr:     `\btune\.with_resources\(.{1,200}?[{ (](?:["']cpu["']: {0,2}|cpu=)(?<count>\d{1,4})\b`,
+		Gauge:    true, Source: "Ray 2, tune/execution/placement_groups.py, tune/trainable/util.py: a line of a script",
+		Match: []pattern.Sample{
+			{Line: `    tune.with_resources(train_gbdt, {"cpu": 8}),`, Want: parser.Fields{"count": "8"}},
+			{Line: `trainable = tune.with_resources(tune.with_parameters(train, data=data), dict(cpu=4, gpu=1))`, Want: parser.Fields{"count": "4"}},
+		},
+		NoMatch: []string{`    tune.with_resources(train_gbdt, {"gpu": 1}),`},
+	}}
 }
 
 // rayIdentity joins a pid with its address and its method, and where the actor's repr tells it, with its rank.

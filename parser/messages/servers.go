@@ -29,6 +29,24 @@ func diffusersPatterns() []pattern.Pattern {
 		Match:   lines(`    pipe.load_lora_weights(req.lora_path, adapter_name=f"req_{req.id}")`),
 		NoMatch: []string{"# pipe.load_lora_weights(path)"},
 	}, {
+		// Printed once, and only where nobody asked for a generator: since 8.2 on a line of its own.
+		Name:     "ultralytics.accumulates",
+		Literals: []string{"nference results will accumulate in RAM unless "},
+		Expr:     `^\s{0,16}(?:WARNING )?(?:[^\s#>"'/*]{1,8} {0,2})?[Ii]nference results will accumulate in RAM unless .stream=True. is passed,`,
+		Gauge:    true, Source: "Ultralytics 8, engine/predictor.py, STREAM_WARNING",
+		Match: lines(
+			"WARNING ⚠️ inference results will accumulate in RAM unless `stream=True` is passed, causing potential out-of-memory",
+			"    Inference results will accumulate in RAM unless `stream=True` is passed, which can cause out-of-memory errors for large",
+		),
+		NoMatch: []string{"# inference results will accumulate in RAM unless `stream=True` is passed, causing potential out-of-memory"},
+	}, {
+		Name:     "comfyui.memory",
+		Literals: []string{"Total VRAM "},
+		Expr:     `^Total VRAM (?<total_mib>\d{1,8}) MB, total RAM \d{1,9} MB`,
+		Gauge:    true, Source: "ComfyUI 0.0-0.10, comfy/model_management.py; Fooocus and Forge, which have it from there", Also: []string{"launch.comfyui"},
+		Match:   []pattern.Sample{{Line: "Total VRAM 15102 MB, total RAM 12979 MB", Want: parser.Fields{"total": "15835594752"}}},
+		NoMatch: []string{"Total VRAM usage is high"},
+	}, {
 		Name:     "diffusers.default_type",
 		Literals: []string{"Pipeline.from_pretrained("},
 		Expr:     `^\s{0,24}[\w.]{1,40} = (?:\w{1,40}\.)?[A-Z]\w{1,60}Pipeline\.from_pretrained\((?!.{0,400}(?:dtype|float16|half\(|load_in_|quantization))[^()]{1,400}\)(?:\.to\([^()]{1,40}\))?\s*$`,

@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -47,6 +48,10 @@ func keepsActivations(in *Input) string {
 	return why[strings.LastIndexByte(why[:max(strings.IndexByte(why, ' '), 0)], '.')+1:]
 }
 
+// BatchNegatives says that a loss of sentence-transformers compares each sample with all others of its batch, which accumulation does not
+// make up for. Its cached losses hold a part of the batch at a time.
+var BatchNegatives = frames(60, "the loss compares each sample with the whole batch, which it embeds at once", "sentence_transformers/losses/multiplenegatives", "sentence_transformers/losses/gistembedloss")
+
 // microBatch describes the activations by what the settings say about the micro-batch and recomputation.
 func (in *Input) microBatch() string {
 	text := in.batch()
@@ -63,7 +68,7 @@ func (in *Input) microBatch() string {
 	case l.Budget:
 		text = fmt.Sprintf("the activations of a micro-batch of up to %s tokens do not fit", memory.Thousands(l.Tokens))
 	}
-	if why := keepsActivations(in); why != "" {
+	if why := cmp.Or(BatchNegatives(in), keepsActivations(in)); why != "" {
 		text += "; " + why
 	}
 	return text

@@ -184,9 +184,9 @@ func driverHolds(in *Input) string {
 	return fmt.Sprintf("%s, which holds the rollout data, takes %s, more than any worker", in.Holders[0].Name, classifier.GiB(in.Holders[0].Bytes))
 }
 
-// copies reports that several processes of one name held about the same before the first step, and most of the limit
+// Copies reports that several processes of one name held about the same before the first step, and most of the limit
 // together: each loaded the model. If they hold more than the node has, they share pages, as forked loaders do.
-func copies(in *Input) string {
+func Copies(in *Input) string {
 	if !in.host() || in.LastStep != nil && *in.LastStep > 0 || in.Phase != "unknown" && in.Phase != "init" || len(in.Holders) < 2 || in.HostLimit == nil || offloads(in) != "" {
 		return ""
 	}
@@ -199,7 +199,11 @@ func copies(in *Input) string {
 	if n < 2 || all < *in.HostLimit*6/10 || all > *in.HostLimit*21/20 {
 		return ""
 	}
-	return fmt.Sprintf("%d processes (%s) held about %s each, %s%s together: every rank has its own copy", n, first.Name, classifier.GiB(all/n), classifier.GiB(all), of(in.HostLimit))
+	each := "rank"
+	if strings.Contains(first.Name, "ImplicitFunc") { // Ray Tune's
+		each = "trial"
+	}
+	return fmt.Sprintf("%d processes (%s) held about %s each, %s%s together: every %s has its own copy", n, first.Name, classifier.GiB(all/n), classifier.GiB(all), of(in.HostLimit), each)
 }
 
 // RankCopies returns what the ranks of a node need for a copy of the weights each, in the type that they are loaded in, or 0 if

@@ -82,7 +82,7 @@ var host = []hypothesis{
 			{proof, both(when("it failed while weights were read", (*Input).loading), (*Input).host)},
 			{sign, both(failedIn("it failed at start-up", "init"), func(in *Input) bool { return in.host() && !in.ownActor() })},
 			{proof, holdsWeights},
-			{sign, copies},
+			{sign, Copies},
 			{proof, numaCopies},
 			{sign, mergesModels},
 			{sign + hint, KeepsSamples},
@@ -94,7 +94,7 @@ var host = []hypothesis{
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
 			}
-			if why := cmp.Or(numaCopies(in), KeepsSamples(in), mergesModels(in)); why != "" {
+			if why := cmp.Or(numaCopies(in), KeepsSamples(in), mergesModels(in), converts(in)); why != "" {
 				return why, nil
 			}
 			if text, n := oneLoads(in); n != nil {
@@ -112,7 +112,7 @@ var host = []hypothesis{
 			case in.EngineFailed:
 				return "the weights pass through host RAM while they load", nil
 			}
-			if why := copies(in); why != "" {
+			if why := Copies(in); why != "" {
 				return why, nil
 			}
 			if n := RankCopies(in); n > 0 {
@@ -218,6 +218,7 @@ var host = []hypothesis{
 			{2 * proof, growing},
 			{sign + 2*hint, Outgrown},
 			{sign + hint, KeepsPredictions},
+			{2 * proof, both(when("Ultralytics warned that results accumulate in host memory", func(in *Input) bool { return in.KeepsResults }), (*Input).host)},
 			{2 * proof, KeepsMetric},
 			{2 * proof, when("the stack ends where the outputs of all batches are joined", func(in *Input) bool { return in.JoinsOutputs && in.host() })},
 			{sign, when("this version of the engine never frees some host memory", func(in *Input) bool { return in.LeakyEngine && in.stepped() })},
@@ -225,7 +226,14 @@ var host = []hypothesis{
 		},
 		excludes: []clue{when("a process that prepares data was killed", func(in *Input) bool { return in.DataWorkers }), driverHolds},
 		figure: func(in *Input) (string, *int64) {
-			if t, ok := in.growth(); ok {
+			t, grows := in.growth()
+			switch kept := "predict without stream=True keeps the result of every frame, with the frame itself"; {
+			case in.KeepsResults && grows:
+				text, n := growthFigure(&t)
+				return kept + ": " + strings.TrimSuffix(text, ": something is never freed"), n
+			case in.KeepsResults:
+				return kept, nil
+			case grows:
 				return growthFigure(&t)
 			}
 			if why := Outgrown(in); why != "" {
@@ -337,8 +345,18 @@ var createsStates = when("the log stops where DeepSpeed creates the optimizer's 
 	return strings.Contains(in.Stage, "initializing optimizer states") || strings.Contains(in.Stage, "creating fp32 partitions")
 })
 
+// converts says that a program was killed that converts a checkpoint: most read all of it before they write anything. Those that put the
+// parts of ranks together write a state that they gather.
+var converts = both(when("a converter holds the whole checkpoint in host RAM", func(in *Input) bool {
+	const ran = "the process ran `"
+	return in.Phase == "checkpoint" && strings.HasPrefix(in.Stage, ran) && strings.Contains(in.Stage, "convert") && !containsAny(in.Stage, []string{"zero", "merge", "consolidat", "reshard"})
+}), (*Input).host)
+
 // ReadsIntoHost says that torch.load copies a file into host memory.
 var ReadsIntoHost = both(func(in *Input) string {
+	if why := converts(in); why != "" {
+		return why
+	}
 	if in.passes(4, "torch/serialization.py", "torch.load(") || in.Phase == "checkpoint" && containsAny(in.Stage, []string{"loading states from", "restoring states from"}) || RestoresOnHost(in) != "" { // accelerate, Lightning
 		return "a checkpoint is read into host RAM"
 	}
