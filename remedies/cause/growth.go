@@ -7,17 +7,29 @@ import (
 	"oomscan/classifier"
 )
 
+// usesMemory lists the readings of the memory that ran out.
+var usesMemory = map[string][]string{
+	"gpu":  {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"},
+	"host": {"reading.rss", "docker.stats", "reading.host", "reading.node", "deepspeed.host_memory", "roll.rss", "roll.rss_train", "reading.above"},
+}
+
 // growth returns the growing reading of the memory that ran out.
 func (in *Input) growth() (classifier.Trend, bool) {
-	names := map[string][]string{"gpu": {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"}, "host": {"reading.rss", "docker.stats", "reading.host", "reading.node", "deepspeed.host_memory", "roll.rss", "roll.rss_train", "reading.above"}}[in.Resource]
-	i := slices.IndexFunc(in.Growth, func(t classifier.Trend) bool { return slices.Contains(names, t.Name) })
-	if i < 0 || in.Phase == "init" && !evenly(&in.Growth[i]) || in.LastStep != nil && *in.LastStep < 2 && !evenly(&in.Growth[i]) || in.Phase == "checkpoint" && in.Growth[i].Last < 2*in.Growth[i].First { // gathering adds at once
+	i := slices.IndexFunc(in.Growth, func(t classifier.Trend) bool { return slices.Contains(usesMemory[in.Resource], t.Name) })
+	if i < 0 {
 		return classifier.Trend{}, false
 	}
-	if t := &in.Growth[i]; t.Name == "docker.stats" && in.HostLimit != nil && t.Last < *in.HostLimit/2 { // of another container
-		return classifier.Trend{}, false
+	t := &in.Growth[i]
+	starts := in.Phase == "init" || in.LastStep != nil && *in.LastStep < 2
+	switch {
+	case starts && !evenly(t):
+	case in.host() && in.Phase == "init" && (in.loading() || t.Name == "reading.above"): // what is loaded fills it
+	case in.Phase == "checkpoint" && t.Last < 2*t.First: // gathering adds at once
+	case t.Name == "docker.stats" && in.HostLimit != nil && t.Last < *in.HostLimit/2: // of another container
+	default:
+		return *t, true
 	}
-	return in.Growth[i], true
+	return classifier.Trend{}, false
 }
 
 // evenly reports whether the last readings rose by about the same: within a first step, the parts of its memory come one after another, and
