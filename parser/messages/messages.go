@@ -121,7 +121,7 @@ var All = sync.OnceValue(func() []pattern.Pattern {
 var reports = []pattern.Pattern{
 	{Name: "kernel.report", Program: kernel},
 	{Name: "elastic.block", Program: torchrun, Ends: true},
-	HostInUse(),
+	HostInUse(), CardInUse(),
 }
 
 // ByName returns the pattern of that name, nil when there is none.

@@ -31,18 +31,19 @@ var (
 	phases      = map[string]bool{"": true, "init": true, "rollout": true, "logprob": true, "forward": true, "backward": true, "optimizer": true, "training": true, "weight_update": true, "nccl": true, "checkpoint": true, "data": true}
 )
 
-// TestHostInUseReadsItsSamples proves the pattern that is in no table, because no literal leads to it.
-func TestHostInUseReadsItsSamples(t *testing.T) {
+// TestReadingsAboveAFailureReadTheirSamples proves the patterns that are in no table, because no literal leads to them.
+func TestReadingsAboveAFailureReadTheirSamples(t *testing.T) {
 	t.Parallel()
-	p := HostInUse()
-	m := pattern.Matcher{Pattern: &p}
-	for _, s := range p.Match {
-		got, ok := m.FieldsOf(pattern.Runes(nil, []byte(s.Line)))
-		assert.True(t, ok, s.Line)
-		assert.Equal(t, s.Want, got, s.Line)
-	}
-	for _, line := range p.NoMatch {
-		assert.False(t, m.Matches(pattern.Runes(nil, []byte(line))), line)
+	for _, p := range []pattern.Pattern{HostInUse(), CardInUse()} {
+		m := pattern.Matcher{Pattern: &p}
+		for _, s := range p.Match {
+			got, ok := m.FieldsOf(pattern.Runes(nil, []byte(s.Line)))
+			assert.True(t, ok, s.Line)
+			assert.Equal(t, s.Want, got, s.Line)
+		}
+		for _, line := range p.NoMatch {
+			assert.False(t, m.Matches(pattern.Runes(nil, []byte(line))), line)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func after(previous, name string) []string {
 // a search: it is tried only on the lines above a failure of host memory, and has no literal.
 func HostInUse() pattern.Pattern {
 	return pattern.Pattern{
-		Name: "reading.above",
+		Name: "reading.host_above",
 		Expr: `(?i)(?<![\w/])(?<!(?:max|peak|total|free|avail|available|gpu|cuda|device|card|pinned|shared|swap|virtual|limit|cache|cached|reserved|allocated|of|model|request(?:ed)?) ?)` +
 			`(?<label>(?:(?:vm)?rss|resident|(?:(?:used|host|system|sys|process|proc|node|cpu|current|main)[ _-])?(?:ram|mem(?:ory)?))` +
 			`(?:[ _-](?:used|usage|use|consumption|size|rss|mem))?)["']?(?: (?:is|at|now|before|after))?\s{0,3}[:=]?\s{0,3}(?<used_sz>\d{1,9}(?:\.\d{1,6})? ?(?:[KMGT]i?B?))\b(?! ?(?:free|total|available|limit|/s))`,
@@ -66,6 +66,24 @@ func HostInUse() pattern.Pattern {
 			"peak rss 15.1 GB", "GPU memory: 12.1 GiB", "max memory 12 GB", "available RAM 3.1 GB", "free memory: 3.1 GB", "memory 12.1 GB free", "total memory 64 GB",
 			"cuda memory 2.1 GB", "the worker's rss is unknown", "reading at memory 3 GB/s",
 		},
+	}
+}
+
+// CardInUse is the same of a card's memory, above a failure of it.
+func CardInUse() pattern.Pattern {
+	return pattern.Pattern{
+		Name: "reading.card_above",
+		Expr: `(?i)(?<![\w/])(?<!(?:max|peak|total|free|avail|available|cpu|host|system|process|pinned|shared|swap|limit|cache|cached|reserved|of|model|request(?:ed)?|weights?|try(?:ing)? to|kv) ?)` +
+			`(?<label>(?:(?:gpu|cuda|device|card|torch)(?:[: ]?\d)?[ _-]?)?(?:vram|mem(?:ory)?|alloc(?:ated)?)(?:[ _-](?:used|usage|use|alloc(?:ated)?))?|gpu(?: ?\d)?|cuda:\d)` +
+			`["']?(?: (?:is|at|now|before|after))?\s{0,3}[:=]?\s{0,3}(?<allocated_sz>\d{1,7}(?:\.\d{1,6})? ?(?:[MGT]i?B?))\b(?! ?(?:free|total|available|limit|/s))`,
+		Gauge: true, Source: "scripts that print what torch.cuda says",
+		Match: []pattern.Sample{
+			{Line: "step 12 loss 2.31 VRAM: 41.5GB", Want: parser.Fields{"label": "VRAM", "allocated": "44560285696"}},
+			{Line: "epoch 3 | mem 20480 MB", Want: parser.Fields{"label": "mem", "allocated": "21474836480"}},
+			{Line: "step 9 gpu_mem=12.5G", Want: parser.Fields{"label": "gpu_mem", "allocated": "13421772800"}},
+			{Line: "iter 40: cuda:0 12.5 GB", Want: parser.Fields{"label": "cuda:0", "allocated": "13421772800"}},
+		},
+		NoMatch: []string{"peak memory 15.1 GB", "cpu memory: 12.1 GiB", "free memory: 3.1 GB", "Tried to allocate 2.00 GiB", "reserved memory 12 GB", "GPU 0 has a total capacity of 79.15 GiB", "KV cache memory: 12 GiB"},
 	}
 }
 

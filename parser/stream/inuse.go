@@ -11,10 +11,10 @@ import (
 	"oomscan/parser/pattern"
 )
 
-// hostInUse reads what scripts print of the host memory that is in use.
-var hostInUse = sync.OnceValue(func() *pattern.Matcher {
-	p := messages.HostInUse()
-	return &pattern.Matcher{Pattern: &p}
+// inUse reads what scripts print of the memory that is in use, by which one it is.
+var inUse = sync.OnceValue(func() map[string]*pattern.Matcher {
+	host, card := messages.HostInUse(), messages.CardInUse()
+	return map[string]*pattern.Matcher{"host": {Pattern: &host}, "gpu": {Pattern: &card}}
 })
 
 // How far above a failure such readings are looked for, and how long a line of one may be.
@@ -23,13 +23,15 @@ const (
 	longestReading = 1 << 10
 )
 
-// readInUse emits how much host memory was in use by the lines above the first failure of host memory: whether it grew until then is the
-// first question. Such lines are too common in healthy logs to be searched for.
+// readInUse emits how much memory was in use by the lines above the first failure of it: whether it grew until then is the first
+// question. Such lines are too common in healthy logs to be searched for.
 func (r *Reader) readInUse(e *parser.Event) {
-	if r.inUseRead || e.Kind.Resource() != "host" || e.Role != parser.Evidence && e.Role != parser.Suspicion || r.long != nil {
+	resource := e.Kind.Resource()
+	reads := inUse()[resource]
+	if reads == nil || slices.Contains(r.inUseRead, resource) || e.Role != parser.Evidence && e.Role != parser.Suspicion || r.long != nil {
 		return
 	}
-	r.inUseRead = true
+	r.inUseRead = append(r.inUseRead, resource)
 	at, ok := r.lineOf(e)
 	if !ok {
 		return
@@ -46,9 +48,9 @@ func (r *Reader) readInUse(e *parser.Event) {
 			continue
 		}
 		text, h := peeler.Peel(raw)
-		if f, ok := hostInUse().FieldsOf(pattern.Runes(nil, text)); ok {
+		if f, ok := reads.FieldsOf(pattern.Runes(nil, text)); ok {
 			place := parser.Position{Source: e.At.Source, Line: line, Offset: r.base + int64(before), Passed: e.At.Passed}
-			found = append(found, parser.Gauge{At: place, Header: h, Name: hostInUse().Name, Fields: f, Text: string(text)})
+			found = append(found, parser.Gauge{At: place, Header: h, Name: reads.Name, Fields: f, Text: string(text)})
 		}
 	}
 	for _, g := range slices.Backward(found) {

@@ -27,7 +27,8 @@ func TestReadingsAboveAKillAreRead(t *testing.T) {
 	}{
 		"a kill":                     {lines.String() + kill, []int{1, 3, 5, 7}},
 		"a second kill":              {lines.String() + kill + "step 9, rss 20.5 GiB\n" + kill, []int{1, 3, 5, 7}},
-		"a failure of a card":        {lines.String() + gpu, nil},
+		"a failure of a card":        {strings.ReplaceAll(lines.String(), "rss", "mem") + gpu, []int{1, 3, 5, 7}},
+		"host memory and a card":     {lines.String() + gpu, nil},
 		"no failure":                 {lines.String(), nil},
 		"a kill at the beginning":    {kill + lines.String(), nil},
 		"readings in records":        {strings.ReplaceAll(lines.String(), "step", "2026-03-01 09:00:00,123 INFO step") + kill, []int{1, 3, 5, 7}},
@@ -40,7 +41,7 @@ func TestReadingsAboveAKillAreRead(t *testing.T) {
 			t.Parallel()
 			var got []int
 			for _, o := range feedIn(c.log, len(c.log), false) {
-				if g, ok := o.(parser.Gauge); ok && g.Name == "reading.above" {
+				if g, ok := o.(parser.Gauge); ok && strings.HasPrefix(g.Name, "reading.") && strings.HasSuffix(g.Name, "above") {
 					got = append(got, g.At.Line)
 				}
 			}

@@ -41,7 +41,7 @@ type Reader struct {
 	samples    sampleReach
 	pastLead   bool             // the beginning of the input is over
 	failed     bool             // something failed: all of the input matters
-	inUseRead  bool             // the readings above the first failure of host memory are emitted
+	inUseRead  []string         // the memories of which the readings above the first failure are emitted
 	begun      bool             // the beginning of the input is read
 	source     bool             // and was source code
 	prose      prose            // or opened a document

@@ -3,14 +3,15 @@ package cause
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"oomscan/classifier"
 )
 
 // usesMemory lists the readings of the memory that ran out.
 var usesMemory = map[string][]string{
-	"gpu":  {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory"},
-	"host": {"reading.rss", "docker.stats", "reading.host", "reading.node", "deepspeed.host_memory", "roll.rss", "roll.rss_train", "reading.above"},
+	"gpu":  {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory", "reading.card_above"},
+	"host": {"reading.rss", "docker.stats", "reading.host", "reading.node", "deepspeed.host_memory", "roll.rss", "roll.rss_train", "reading.host_above"},
 }
 
 // growth returns the growing reading of the memory that ran out.
@@ -23,7 +24,7 @@ func (in *Input) growth() (classifier.Trend, bool) {
 	starts := in.Phase == "init" || in.LastStep != nil && *in.LastStep < 2
 	switch {
 	case starts && !evenly(t):
-	case in.host() && in.Phase == "init" && (in.loading() || t.Name == "reading.above"): // what is loaded fills it
+	case in.Phase == "init" && (in.host() && in.loading() || strings.HasSuffix(t.Name, "above")): // what is loaded fills it
 	case in.Phase == "checkpoint" && t.Last < 2*t.First: // gathering adds at once
 	case t.Name == "docker.stats" && in.HostLimit != nil && t.Last < *in.HostLimit/2: // of another container
 	default:
