@@ -34,6 +34,9 @@ func hostMemory(q *paramQuery) proposedValue {
 	if used := deref(q.root.Used); step > 1 && used > now && used < 1<<50 && used+used/4 > need {
 		need, how = used+used/4, fmt.Sprintf("1.25 x the %s that it used", classifier.GiB(used))
 	}
+	if n, ok := q.shortfall(); ok && q.recognized("ollama.system_memory") {
+		need, how = now+n+n/4, fmt.Sprintf("%s%s + 1.25 x the %s that was missing", missingFactor, classifier.GiB(now), classifier.GiB(n))
+	}
 	if n := cause.CacheBytes(q.input()); n > 0 && n+n/4 > need {
 		need, how = n+n/4, cacheFactor+classifier.GiB(n)
 	}
@@ -74,6 +77,9 @@ func promptCacheLimit(ctx *Context) int64 {
 	used, _ := g.Fields.Int("used")
 	return min(max(limit-used, 0), 1<<42)
 }
+
+// missingFactor begins the arithmetic of a limit where the log tells what was missing.
+const missingFactor = "what there is, "
 
 // cacheFactor begins the arithmetic of a limit that holds a key-value cache, with weights and buffers beside it.
 const cacheFactor = "1.25 x the key-value cache of "
@@ -120,7 +126,7 @@ func cardLimit(q *paramQuery) proposedValue {
 
 // isHostMemory reports whether a change is one of [hostMemory].
 func isHostMemory(c Change) bool {
-	return c.From != nil && c.To != nil && slices.ContainsFunc([]string{"1.5 x ", "1.25 x ", copiesFactor}, func(s string) bool { return strings.HasPrefix(c.ComputedFrom, s) })
+	return c.From != nil && c.To != nil && slices.ContainsFunc([]string{"1.5 x ", "1.25 x ", copiesFactor, missingFactor}, func(s string) bool { return strings.HasPrefix(c.ComputedFrom, s) })
 }
 
 // guess says that more host memory is a guess, by the factor of the change.
@@ -129,6 +135,9 @@ func guess(ctx *Context, c *Change) string {
 	to, ok2 := parseSize(*c.To)
 	if used := ctx.root.Used; ok1 && used != nil && *used > from {
 		return fmt.Sprintf("It used %s when it was killed, and may need more.", classifier.GiB(*used))
+	}
+	if strings.HasPrefix(c.ComputedFrom, missingFactor) {
+		return "Enough for what was missing, plus a quarter of it."
 	}
 	if strings.HasPrefix(c.ComputedFrom, copiesFactor) {
 		return "Enough for a copy of the weights in each rank, if nothing else is large."

@@ -21,12 +21,13 @@ func oomKillerPatterns() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name:     "kernel.virtual",
-			Literals: []string{"-linuxkit", "microsoft-standard-WSL2", "Docker Desktop |", "Operating System: Docker Desktop", "[wsl2]", "wsl -d ", " aarch64  ", " x86_64  "},
-			Expr:     `(?:\d-(?<kind>linuxkit)|(?<kind>microsoft-standard-WSL2)|^(?<kind>Docker Desktop) \||^ {0,4}Operating System: (?<kind>Docker Desktop)\s*$|^\[(?<kind>wsl2)\]\s*$|(?:^|> )(?<kind>wsl) -d [\w.-]|^[\w-]{1,40} {2,12}Running {2,12}(?:aarch64|x86_64) {2,9}\d{1,3} {2,9}(?<host_total_sz>\d{1,4}GiB) {2,9}\d{1,5}GiB {2,12}(?:docker|containerd)\b)`,
+			Literals: []string{"-linuxkit", "microsoft-standard-WSL2", "Docker Desktop", "[wsl2]", "wsl -d ", " aarch64  ", " x86_64  "},
+			Expr:     `(?:\d-(?<kind>linuxkit)|(?<kind>microsoft-standard-WSL2)|^(?<kind>Docker Desktop) \||(?:^| )(?<kind>Docker Desktop)\s*$|^\[(?<kind>wsl2)\]\s*$|(?:^|> )(?<kind>wsl) -d [\w.-]|^[\w-]{1,40} {2,12}Running {2,12}(?:aarch64|x86_64) {2,9}\d{1,3} {2,9}(?<host_total_sz>\d{1,4}GiB) {2,9}\d{1,5}GiB {2,12}(?:docker|containerd)\b)`,
 			Gauge:    true, Source: "Docker Desktop 4 and WSL 2: names of their kernels, WSL's configuration and a command at its prompt; Colima's list of its machines",
 			Match: []pattern.Sample{
 				{Line: "CPU: 2 PID: 404 Comm: python Not tainted 6.10.14-linuxkit #1", Want: parser.Fields{"kind": "linuxkit"}},
 				{Line: "CPU: 3 PID: 78 Comm: python Not tainted 5.15.167.4-microsoft-standard-WSL2 #1", Want: parser.Fields{"kind": "microsoft-standard-WSL2"}},
+				{Line: "CPUs 10  Memory 8217944064  Docker Desktop", Want: parser.Fields{"kind": "Docker Desktop"}},
 				{Line: " Operating System: Docker Desktop", Want: parser.Fields{"kind": "Docker Desktop"}},
 				{Line: "[wsl2]", Want: parser.Fields{"kind": "wsl2"}},
 				{Line: "PS C:\\> wsl -d Ubuntu free -m", Want: parser.Fields{"kind": "wsl"}},
