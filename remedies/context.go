@@ -66,18 +66,38 @@ func asOf(run *classifier.Run, root *classifier.Root) *classifier.Run {
 	return &out
 }
 
-// withoutStoredType returns the run without the torch_dtype of a printed model configuration. A checkpoint is stored in that type;
-// from_pretrained loads it in another one unless told otherwise. Engines load it as it is stored.
+// withoutStoredType returns the run without the dtype of a printed model configuration. A checkpoint is stored in that type;
+// from_pretrained loads it in another one unless told otherwise. Engines load it as it is stored. Where transformers said that it made
+// the model in float32, any other type is a checkpoint's or an engine's.
 func withoutStoredType(run *classifier.Run) *classifier.Run {
 	const near = 60 // lines of one configuration
-	v, ok := run.Config["torch_dtype"]
-	m, printed := run.Config["model_type"]
-	if !ok || !printed || run.Engine != "" || v.At.Source != m.At.Source || v.At.Line > m.At.Line+near || v.At.Line < m.At.Line-near {
+	beside := func(v classifier.Value, others ...string) bool {
+		return slices.ContainsFunc(others, func(key string) bool {
+			o, printed := run.Config[key]
+			return printed && v.At.Source == o.At.Source && v.At.Line <= o.At.Line+near && v.At.Line >= o.At.Line-near
+		})
+	}
+	var stored []string
+	if v, ok := run.Config["torch_dtype"]; ok && beside(v, "model_type", "transformers_version") {
+		stored = append(stored, "torch_dtype")
+	}
+	if v, ok := run.Config["dtype"]; ok && beside(v, "transformers_version") {
+		stored = append(stored, "dtype")
+	}
+	if run.Engine != "" {
+		stored = nil
+	}
+	if _, wide := lastReading(run, "hf.float32"); wide {
+		stored = []string{"dtype", "torch_dtype"}
+	}
+	if len(stored) == 0 {
 		return run
 	}
 	out := *run
 	out.Config = maps.Clone(run.Config)
-	delete(out.Config, "torch_dtype")
+	for _, key := range stored {
+		delete(out.Config, key)
+	}
 	return &out
 }
 

@@ -192,7 +192,12 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		}},
 		"beside_server": {"a server was started apart from the trainer", "no server was started apart from the trainer", besideServer},
 		"serves":        {"the engine is a server of TRL", "the engine is no server of TRL", serves},
-		"sixteen_bits":  {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
+		"resumes":       {"a script goes on from its own checkpoint", "no script is known to go on from its own checkpoint", resumes},
+		"made_wide": {"transformers made the model in float32", "transformers did not say that it made the model in float32", func(ctx *Context, _ string) verdict {
+			why := madeWide(ctx)
+			return verdict{truthOf(why != ""), why}
+		}},
+		"sixteen_bits": {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
 		"engine_residue": {"what an engine leaves on the card when it sleeps grows", "what an engine leaves when it sleeps does not grow", func(ctx *Context, _ string) verdict {
 			grows := slices.ContainsFunc(ctx.run.Growth, func(t classifier.Trend) bool { return t.Name == "vllm.slept" || t.Name == "slime.memory" })
 			return verdict{truthOf(grows), "what is in use while the engine sleeps grows"}
@@ -317,7 +322,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"requested_limit":   {"the limit is what the job requested", "the limit is not what a job requested", requestedLimit},
 		"whole_groups":      {"a micro-batch is a whole group of answers", "a micro-batch may be a part of a group of answers", wholeGroups},
 		"only_trains":       {"this trainer generates nothing", "this trainer generates", generatesNothing},
-		"pairs":             {"a loss over pairs of answers", "a loss over single answers", pairs.ask},
+		"pairs":             {"a loss over pairs of answers", "a loss over single answers", overPairs},
 		"recomputes":        {"the backward pass recomputes already", "the backward pass is not known to recompute", recomputes},
 		"whole_gathered":    {"a request is the whole model, gathered at once", "no request is the whole model", wholeGathered},
 		"moves_peak":        {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak", movesPeak},

@@ -388,6 +388,14 @@ func partsOffloaded(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
+// overPairs reports whether each sample is a pair of answers: the code says so, or a trainer failed that trains on nothing else.
+func overPairs(ctx *Context, name string) verdict {
+	if v := pairs.ask(ctx, name); v.truth == yes || !ctx.passesThrough("/openrlhf/trainer/dpo_trainer.py", "/openrlhf/trainer/rm_trainer.py", "/trl/scripts/dpo.py", "/train/dpo/workflow.py") {
+		return v
+	}
+	return verdict{yes, "its trainer puts the two answers of each pair into one batch"}
+}
+
 // prefers reports whether TRL's trainer for pairs failed: it cuts them at max_length.
 func prefers(ctx *Context, _ string) verdict {
 	files := []string{"/orpo_trainer.py", "/dpo_trainer.py", "/cpo_trainer.py", "/kto_trainer.py", "ORPOTrainer.py", "DPOTrainer.py", "CPOTrainer.py", "KTOTrainer.py"}

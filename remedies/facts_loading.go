@@ -30,6 +30,14 @@ func engineLoads(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
+// resumes reports whether a script read a checkpoint of its own to go on from, by a setting or because it said so.
+func resumes(ctx *Context, _ string) verdict {
+	if v := isSet(ctx, "resume"); v.truth == yes {
+		return v
+	}
+	return read(ctx, "script.resumed", "the script said that it goes on from a checkpoint")
+}
+
 // merges reports whether a program failed that merges adapters into a model: axolotl's, ms-swift's, LLaMA-Factory's, and PEFT's merge
 // alone.
 func merges(ctx *Context, _ string) verdict {

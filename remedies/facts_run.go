@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -269,7 +270,7 @@ func sixteenBits(ctx *Context, _ string) verdict {
 	if p := nominalParameters(ctx).Value; p > 0 && ctx.phase == "init" && ctx.root.Allocated != nil && *ctx.root.Allocated > 5*p/2 {
 		return verdict{no, "more is allocated than the weights take in 16 bits"}
 	}
-	if why := loadsWide(ctx); why != "" {
+	if why := cmp.Or(loadsWide(ctx), madeWide(ctx)); why != "" {
 		return verdict{no, why}
 	}
 	words := []string{"bfloat16", "float16", "bf16", "fp16", "half"}
@@ -290,6 +291,15 @@ func sixteenBits(ctx *Context, _ string) verdict {
 		}
 	}
 	return verdict{}
+}
+
+// madeWide reports that transformers said that it made the model in float32, whatever its checkpoint and an engine beside it have.
+func madeWide(ctx *Context) string {
+	g, ok := lastReading(ctx.run, "hf.float32")
+	if !ok {
+		return ""
+	}
+	return g.Fields["model"] + " was made in float32"
 }
 
 // loadsWide reports that a weight was being loaded in float32, whatever its checkpoint has: the size of the request shows it.

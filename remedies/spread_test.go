@@ -44,6 +44,7 @@ func TestEachRankReadsItsCheckpointIntoHostMemory(t *testing.T) {
 		loads bool
 	}{
 		"a run that resumes":       {"Namespace(batch_size=128, resume='./out/checkpoint-89.pth')\n", true},
+		"a run that says so":       {"Loading snapshot\nResuming training from snapshot at Epoch 3\n", true},
 		"a run from the beginning": {"Namespace(batch_size=128, resume='')\n", false},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -85,6 +85,7 @@ func causeInput(ctx *Context) *cause.Input {
 	if n := trainsBackbone(ctx); n > 0 {
 		out.Trained, out.WideTraining = n, true
 	}
+	out.MadeWide = madeWide(ctx) != ""
 	if size, _, ok := memory.CardSize(ctx.run, in); ok {
 		out.CardSize, out.CardMost = size.Low, size.High
 	}

@@ -101,6 +101,25 @@ func huggingFaceMarkers() []pattern.Pattern {
 			[]string{"Saving model checkpoint to", "Saving current state to", "[Torch] Saving ", "Saving Optimizer state to", "Processing zero checkpoint '"},
 			"Saving model checkpoint to /out/checkpoint-500", "Saving Optimizer state to out/optimizer.bin", "Processing zero checkpoint 'out/global_step500'"),
 		{
+			Name:     "script.resumed",
+			Literals: []string{"Resuming training from ", "Resuming from ", "=> loading checkpoint", "Loading snapshot", "Resume checkpoint ", "Resumed from ", "resume from checkpoint "},
+			Expr:     `^(?:\[[^\]]{1,40}\] ?)?(?:Resuming (?:training )?from (?:snapshot|checkpoint|epoch|step|\S{0,200}\.(?:pth?|tar|ckpt)\b)|=> loading checkpoint ['"]|Loading snapshot\s*$|Resumed? (?:from )?checkpoint |Resumed from \S{1,200}\.(?:pth?|tar|ckpt)\b|[Rr]esume from checkpoint )`,
+			Gauge:    true, Source: "PyTorch's examples (ddp-tutorial-series/multigpu_torchrun.py, imagenet/main.py), MAE, Swin and scripts like them: torch.load follows",
+			Match:   lines("Resuming training from snapshot at Epoch 3", "=> loading checkpoint 'model_best.pth.tar'", "Loading snapshot", "[08:12:57.219458] Resume checkpoint ./out/vitb/checkpoint-89.pth"),
+			NoMatch: []string{"Resuming from suspend", "Loading snapshot of the dataset"},
+		},
+		{
+			Name:     "hf.float32",
+			Literals: []string{" model under default dtype torch.float32", " is torch.float32. You should run training or inference using Automatic Mixed-Precision"},
+			Expr:     `\bInstantiating (?<model>\w{1,100}) model under default dtype torch\.float32\b|\bFlash ?Attention ?2 only supports .{1,80}, but the current dy?t?ype in (?<model>\w{1,100}) is torch\.float32\.`,
+			Gauge:    true, Source: "transformers 4.2x-5.x, modeling_utils.py: at level INFO, and where FlashAttention is asked for",
+			Match: []pattern.Sample{
+				{Line: "[INFO|modeling_utils.py:2347] 2025-12-15 10:03:01,605 >> Instantiating Qwen3ForCausalLM model under default dtype torch.float32.", Want: parser.Fields{"model": "Qwen3ForCausalLM"}},
+				{Line: "Flash Attention 2 only supports torch.float16 and torch.bfloat16 dtypes, but the current dype in Qwen3ForCausalLM is torch.float32. You should run training or inference using Automatic Mixed-Precision via the `with torch.autocast(device_type='torch_device'):` decorator", Want: parser.Fields{"model": "Qwen3ForCausalLM"}},
+			},
+			NoMatch: []string{"Instantiating Qwen3ForCausalLM model under default dtype torch.bfloat16."},
+		},
+		{
 			Name:     "accelerate.precision",
 			Literals: []string{"Mixed precision type: "},
 			Expr:     `^Mixed precision type: (?<precision>no|fp16|bf16|fp8)$`,

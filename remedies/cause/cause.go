@@ -112,6 +112,7 @@ type Input struct {
 	Kept                                      bool   // a script joins the outputs of its batches
 	KeepsResults                              bool   // Ultralytics keeps the results of all frames in a list
 	WideTraining                              bool   // the weights that are trained are float32
+	MadeWide                                  bool   // transformers said that it made the model in float32
 }
 
 // Holder is a process and the memory it held.

@@ -390,6 +390,10 @@ func (in *Input) servingEngine() bool { return in.engineGPU() && in.Phase != "in
 
 // wideFigure says what weights in float32 take.
 func wideFigure(in *Input) (string, *int64) {
+	if why := wideStates(in); why != "" {
+		n := 16 * in.Parameters.Value
+		return why, &n
+	}
 	if in.WideWeights {
 		return "CTranslate2 holds the weights in float32, twice the size of the 16 bits in which models are saved", nil
 	}

@@ -58,6 +58,16 @@ func (in *Input) trainedBytes() int64 {
 	return 2
 }
 
+// wideStates reports that transformers made a model in float32 whose states would leave room on the card in 16 bits.
+func wideStates(in *Input) string {
+	p := in.Parameters.Value
+	if !in.MadeWide || p <= 0 || p > 1<<40 || in.Total == nil || in.Adapters || in.Quantized || !in.training() && in.Phase != "optimizer" ||
+		in.GPUs > 1 && in.Backend != "ddp" || 16*p < *in.Total/10*6 || 8*p > *in.Total/10*8 {
+		return ""
+	}
+	return fmt.Sprintf("the model was made in float32: its weights, gradients and Adam states take %s x 16 bytes = %s, in 16 bits half as much", count(p), classifier.GiB(16*p))
+}
+
 // statesOnCard returns the least that the states take on a card in a training step, or 0 if unknown.
 func (in *Input) statesOnCard() (least int64, how string) {
 	p := in.Trains()

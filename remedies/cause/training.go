@@ -22,6 +22,7 @@ var training = []hypothesis{
 			{3 * proof, both(castWide, (*Input).gpu)},
 			{proof, both(pipelineByDefault, (*Input).gpu)},
 			{2 * proof, wideWeight},
+			{3 * proof, wideStates},
 		},
 		excludes: []clue{
 			when("the weights are quantized", func(in *Input) bool { return in.Quantized && widened(in) == "" }),
