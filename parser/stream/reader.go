@@ -41,7 +41,8 @@ type Reader struct {
 	samples    sampleReach
 	pastLead   bool             // the beginning of the input is over
 	failed     bool             // something failed: all of the input matters
-	inUseRead  bool             // the readings above the first failure of host memory are emitted
+	inUseRead  bool             // readings above a failure of host memory are emitted
+	inUseTo    int              // the line of the last failure above which they were looked for
 	begun      bool             // the beginning of the input is read
 	source     bool             // and was source code
 	prose      prose            // or opened a document
