@@ -35,6 +35,7 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 			"[2020-05-27 10:33:01,206] [INFO] [deepspeed_light.py:70:print_configuration]   zero_optimization_stage ...... 2\n"
 	)
 	states := stackOf(full("12.83 GiB", "31.75", "11.36 GiB", "19.60", "19.27"), "/w/pretrain_gpt2.py|setup_model_and_optimizer|dist_init_required=False", "deepspeed/__init__.py|initialize|collate_fn=collate_fn)", "deepspeed/pt/deepspeed_zero_optimizer.py|initialize_optimizer_states|device=torch.cuda.current_device())")
+	rows := stackOf(full("1.56 GiB", "15.90", "236.75 MiB", "14.60", "13.66"), "pytorch_lightning/trainer/trainer.py|fit|self._call_and_handle_interrupt(", "/w/piper_train/vits/lightning.py|training_step_g|) = self.model_g(x, x_lengths)", "/w/piper_train/vits/attentions.py|attention|rel_logits = self._matmul_with_relative_keys(", "/w/piper_train/vits/attentions.py|_matmul_with_relative_keys|ret = torch.matmul(x, y.unsqueeze(0))")
 	for _, c := range []struct {
 		name, log    string
 		first, never []string
@@ -119,6 +120,16 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 		{
 			"two replicas under ZeRO", replica + "  model_parallel_size .......... 4\n" + states,
 			[]string{"stage = 3"},
+			nil,
+		},
+		{
+			"sentences of any length", "$ python3 -m piper_train --dataset-dir /d --batch-size 1 --precision 32\n" + rows,
+			[]string{"max_phoneme_ids = 400"},
+			nil,
+		},
+		{
+			"sentences that are left out above a length", "$ python3 -m piper_train --dataset-dir /d --batch-size 1 --precision 32 --max-phoneme-ids 300\n" + rows,
+			[]string{"max_phoneme_ids = 150"},
 			nil,
 		},
 		{
