@@ -35,6 +35,7 @@ const (
 		"Including non-PyTorch memory, this process has 78.00 GiB memory in use. Of the allocated memory 70.00 GiB is allocated by PyTorch, and 6.00 GiB is reserved by PyTorch but unallocated.\n"
 	slurmKill  = "slurmstepd: error: Detected 1 oom_kill event in StepId=4242.0. Some of the step tasks have been OOM Killed.\n"
 	bashKilled = "/var/spool/slurmd/job4242/slurm_script: line 7: 4711 Killed                  python train.py\n"
+	free       = "Mem:           32110        1311       24480           3        6318       30341\n"
 	timeLimit  = "slurmstepd: error: *** JOB 4242 ON n1 CANCELLED AT 2026-01-01T06:00:18 DUE TO TIME LIMIT ***\n"
 	kernelKill = "[100.1] python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n" +
 		"[100.2] memory: usage 2097152kB, limit 2097152kB, failcnt 21\n" +
@@ -75,6 +76,10 @@ func TestWhatCountsAsOneIncident(t *testing.T) {
 		"a SIGKILL after a time limit":                           {map[string]string{"a": timeLimit + bashKilled}, nil},
 		"a SIGKILL after the program's own error":                {map[string]string{"a": "Traceback (most recent call last):\n  File \"t.py\", line 1, in f\n    x()\nKeyError: 'x'\n" + bashKilled}, nil},
 		"a SIGKILL on a host that is full":                       {map[string]string{"a": "CPU Virtual Memory:  used = 498.10 GB, percent = 99.3%\n" + bashKilled}, []want{kill}},
+		"a SIGKILL beside columns of free that show it full":     {map[string]string{"a": free + bashKilled + "10:21:40 used 31752 MB, available 74 MB\n"}, []want{kill}},
+		"a SIGKILL beside columns of a disk that is full":        {map[string]string{"a": free + bashKilled + "10:21:40 used 91752 MB, available 74 MB\n"}, []want{suspect}},
+		"a SIGKILL beside columns of free that show room":        {map[string]string{"a": free + bashKilled + "10:21:40 used 11752 MB, available 20074 MB\n"}, []want{suspect}},
+		"columns that show a host as full, without its size":     {map[string]string{"a": bashKilled + "10:21:40 used 31752 MB, available 74 MB\n"}, []want{suspect}},
 		"a message inside a printed chat sample":                 {map[string]string{"a": "<|im_start|>user\n" + backward + "<|im_end|>\n"}, nil},
 		"a message quoted in a source line of another traceback": {map[string]string{"a": "Traceback (most recent call last):\n  File \"t.py\", line 1, in f\n    raise RuntimeError(\"CUDA out of memory. Tried to allocate 2.00 GiB\")\nValueError: no\n"}, nil},
 		"nothing at all": {map[string]string{"a": ""}, nil},

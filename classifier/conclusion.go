@@ -146,6 +146,9 @@ func (c *conclusion) hostFull() (Evidence, bool) {
 			if n, ok := g.Fields.Int("used"); ok && known && !told {
 				left, told = total-n, true
 			}
+			if n, ok := g.Fields.Int("used"); ok && told && !known {
+				total, known = n+left, c.isRAM(n+left)
+			}
 			if err != nil && known && told && total > 0 {
 				used, err = 100*(1-float64(left)/float64(total)), nil
 			}
@@ -192,6 +195,19 @@ func (c *conclusion) defaultSHM() (Evidence, bool) {
 }
 
 // smallSHM says that /dev/shm, as df shows it, is full or as small as container runtimes make it. After a crash it may be empty again.
+// isRAM reports whether free printed about this size as that of the host's memory, and not a disk's. What is in use and what is available
+// add up to a little less.
+func (c *conclusion) isRAM(size int64) bool {
+	for _, f := range c.job.files {
+		for _, g := range f.Gauges {
+			if total, ok := g.Fields.Int("host_total"); ok && g.Name == "reading.free" && size <= total && size >= total-total/20 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func smallSHM(g *parser.Gauge) string {
 	used, _ := g.Fields.Int("shm_percent")
 	size, _ := g.Fields.Int("shm")

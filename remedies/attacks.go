@@ -137,7 +137,8 @@ var attacksThere = []attack{
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
 	{"activations", "stack:/core/bbox/", []string{"assign-on-host", "image-size"}}, // a matrix of all boxes and anchors of one picture
 	{"activations", "stack:/task_modules/", []string{"assign-on-host", "image-size"}},
-	{"activations", "unlimited_audio", append([]string{"length"}, attacks["activations"]...)}, // batches are padded to the longest recording
+	{"activations", "unlimited_audio", append([]string{"length"}, attacks["activations"]...)},               // batches are padded to the longest recording
+	{"attention_scores", "stack:/piper_train/", append([]string{"length"}, attacks["attention_scores"]...)}, // no sentence is left out by default
 	{"attention_scores", "unlimited_audio", append([]string{"length"}, attacks["attention_scores"]...)},
 	{"activations", "batch_negatives", append([]string{"cached-loss"}, attacks["activations"]...)}, // a smaller batch has fewer negatives
 	{"activations", "unified_memory", []string{"unified-memory", "micro-batch", "length"}},
@@ -217,6 +218,7 @@ var attacksThere = []attack{
 	{"engine_activation", "framework:llamacpp", contextToo},
 	{"engine_activation", "OLLAMA_NUM_PARALLEL>1", []string{"engine-multimodal", "engine-seqs", "layers", "engine-chunk", "attention", "engine-length", "kv-dtype"}}, // each has a context of its own
 	{"engine_share_too_large", "framework:lmdeploy", []string{"share-down", "engine-length", "engine-chunk", "engine-tp", "engine-quantization", "others"}},
+	{"leak_over_steps", "names:nnunet_train", append([]string{"update"}, attacks["leak_over_steps"]...)},
 	{"leak_over_steps", "host_evaluation", []string{"eval-logits", "eval-batch", "host-limit", "host-node"}},
 	{"limit_too_small", "eval_accumulation_steps>0", append([]string{"eval-logits"}, attacks["limit_too_small"]...)},
 	{"checkpoint_gather", "broadcasts_state", append([]string{"own-copies"}, attacks["checkpoint_gather"]...)},
@@ -235,6 +237,9 @@ var attacksThere = []attack{
 	{"host_load", "framework:fooocus", []string{"offload-off", "host-node", "host-limit", "engine-quantization"}},
 	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_offload", "framework:comfyui", []string{"pinning", "engine-quantization", "host-node", "host-limit"}},
+	{"limit_too_small", "windows", append([]string{"page-file"}, attacks["limit_too_small"]...)}, // which bounds what may be promised
+	{"host_load", "windows", append([]string{"page-file"}, attacks["host_load"]...)},
+	{"loader_workers", "windows", append([]string{"page-file"}, attacks["loader_workers"]...)},
 	{"limit_too_small", "memory_policy", []string{"numa-bind"}},
 	{"limit_too_small", "node_full", []string{"temp-file", "prompt-cache", "vm-memory", "host-node", "sample-buffer", "workers", "offload-off", "host-cache"}},
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},

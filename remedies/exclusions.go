@@ -127,6 +127,8 @@ var exclusions = []exclusion{
 	{levers: []string{"offload-off", "pinning"}, why: statesExceedHost},
 	{levers: []string{"param-offload"}, why: refusedOffload},
 	{levers: []string{"sequence-parallel"}, why: budgetOfEach},
+	{levers: []string{"shard"}, why: func(q *question) string { return cause.OneReplica(q.input()) }},
+	{levers: []string{"small-optimizer"}, why: func(q *question) string { return cause.WeightsStay(q.input()) }},
 	{why: satisfiedOtherwise},
 	{topics: chunkTopics, why: because("the model's output becomes float32 as a whole, before anything is computed in chunks", func(ctx *Context) bool {
 		return ctx.stackContains(2, "float_conversion", "convert_to_fp32")

@@ -43,6 +43,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{truthOf(ctx.phase == w), "it failed in " + phaseNames([]string{ctx.phase})}
 		}},
 		"zero0":         {"ZeRO is off", "ZeRO is on", zero0},
+		"weights_stay":  {"ZeRO keeps all weights on a card that they nearly fill", "the weights leave room on the card, or are split", found(cause.WeightsStay, "the weights leave room on the card, or are split")},
 		"whole_weights": {"each rank holds more weights than states", "each rank holds fewer weights than states", wholeWeights},
 		"since":         {"version %s or later", "a version before %s", since},
 		"before":        {"a version before %s", "version %s or later", func(ctx *Context, w string) verdict { v := since(ctx, w); return verdict{-v.truth, v.why} }},

@@ -164,6 +164,7 @@ func hostFacts() map[string]fact {
 			total, _ := g.Fields.Int("total")
 			return stated(ok && total >= roomy, "the card has "+classifier.GiB(total), "the card may not hold all models")
 		}},
+		"pins_models": {"mmgp pinned models in host memory, and the driver had no more", "no models are known to be pinned in host memory", found(cause.PinsModels, "no models are known to be pinned in host memory")},
 		"alike_trials": {"trials of Ray Tune held about as much each", "no trials of Ray Tune are known to have held the same", func(ctx *Context, _ string) verdict {
 			why := cause.Copies(ctx.input())
 			return verdict{truthOf(why != "" && ctx.is("held_by:implicitfunc")), "the trials hold about as much each, as copies of the same data do"}

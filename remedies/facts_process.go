@@ -48,8 +48,11 @@ func oneHolder(ctx *Context, _ string) verdict {
 	return verdict{truthOf(ctx.resource == "host" && why != ""), why}
 }
 
-// windows reports whether the failed process ran on Windows, by the paths in its stack.
+// windows reports whether the failed process ran on Windows, by the paths in its stack or by an error that only Windows has.
 func windows(ctx *Context, _ string) verdict {
+	if ctx.recognized("host.windows_commit") {
+		return verdict{yes, "the machine runs Windows"}
+	}
 	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool { return strings.Contains(f.File, `:\`) }) {
 		return verdict{yes, "the machine runs Windows"}
 	}

@@ -67,6 +67,7 @@ var attackersThere = []attack{
 	{"engine_activation", "framework:ollama", []string{"layers", "vram-margin"}}, // it chose the layers by its estimate of the buffers
 	{"attention_scores", "stack:evoformer", []string{"pieces"}},                  // of pairs of residues, in chunks of rows
 	{"attention_scores", "calls_once", []string{"no-grad"}},                      // the scores of all layers are kept for a backward pass that never comes
+	{"leak_over_steps", "names:nnunet_train", []string{"update"}},                // of cuDNN, which leaked
 	{"leak_over_steps", "host_evaluation", []string{"eval-logits"}},
 	{"checkpoint_gather", "broadcasts_state", []string{"own-copies"}},
 	{"foreign_process", "image_processor", []string{"image-processor", "share-down"}},
@@ -103,6 +104,10 @@ var attackersThere = []attack{
 	{"host_load", "alike_trials", []string{"trial-data", "ray-tasks"}},
 	{"activations", "batch_negatives", []string{"cached-loss"}},
 	{"activations", "unlimited_audio", []string{"length"}},
+	{"attention_scores", "stack:/piper_train/", []string{"length"}},
+	{"host_load", "windows", []string{"page-file"}}, // what is refused counts against RAM and page file
+	{"limit_too_small", "windows", []string{"page-file"}},
+	{"loader_workers", "windows", []string{"page-file"}},
 	{"attention_scores", "unlimited_audio", []string{"length"}}, // with the square of the longest recording
 	{"wrong_device", "another_worker", []string{"server-workers"}},
 	{"foreign_process", "ollama_holds", []string{"keep-alive"}},

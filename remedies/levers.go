@@ -183,6 +183,7 @@ var levers = []lever{
 	{id: "vm-memory", topics: []string{"vm-memory"}, way: "up", costs: "less memory for the rest of the computer"},
 	{id: "submit", topics: []string{"submit"}},
 	{id: "engine-swap", topics: []string{"engine-swap"}, costs: "host memory for each GPU"},
+	{id: "page-file", topics: []string{"page-file"}, costs: "room on disk"},
 	{id: "swap", topics: []string{"swap"}, costs: "a slower load, and room on disk"},
 	{id: "host-node", topics: []string{"host-node"}},
 	{id: "shm-size", keys: []string{"shm_size", "sizelimit", "shm"}},

@@ -27,9 +27,15 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 		slime = "+ python3 train.py --actor-num-nodes 1 --actor-num-gpus-per-node 2 --colocate --hf-checkpoint /root/Qwen2.5-7B-Instruct --tensor-model-parallel-size 2 --use-dynamic-batch-size --max-tokens-per-gpu 4096 --recompute-granularity full --sglang-mem-fraction-static 0.6\n" +
 			"(MegatronTrainRayActor pid=2187)   accumulate_allreduce_grads_in_fp32 .............. True\n(MegatronTrainRayActor pid=2187)   data_parallel_size .............................. 1\n(MegatronTrainRayActor pid=2187)   optimizer_cpu_offload ........................... False\n" +
 			"(MegatronTrainRayActor pid=2187)   use_distributed_optimizer ....................... True\n(MegatronTrainRayActor pid=2187)   world_size ...................................... 2\n(MegatronTrainRayActor pid=2187)  > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 3808000000\n"
-		dpo = "+ python trl/scripts/dpo.py --model_name_or_path mistralai/Mistral-7B-Instruct-v0.3 --per_device_train_batch_size 1 --gradient_checkpointing --bf16 True --torch_dtype bfloat16 --max_length 1024\n"
-		fit = "/x/lib/python3.11/site-packages/pytorch_lightning/trainer/trainer.py|fit|call._call_and_handle_interrupt("
+		dpo   = "+ python trl/scripts/dpo.py --model_name_or_path mistralai/Mistral-7B-Instruct-v0.3 --per_device_train_batch_size 1 --gradient_checkpointing --bf16 True --torch_dtype bfloat16 --max_length 1024\n"
+		fit   = "/x/lib/python3.11/site-packages/pytorch_lightning/trainer/trainer.py|fit|call._call_and_handle_interrupt("
+		zero2 = "$ deepspeed --num_gpus=1 finetune_trainer.py --model_name_or_path t5-11b --per_device_train_batch_size 1 --fp16 --deepspeed ds.json\n[2021-01-11 14:28:40,771] [INFO] [logging.py:60:log_dist] [Rank 0] DeepSpeed info: version=0.3.10, git-hash=unknown, git-branch=unknown\n" +
+			"[2021-01-11 14:31:22,709] [INFO] [config.py:624:print]   zero_config .................. {\n    "
+		replica = "$ python -m torch.distributed.launch --nproc_per_node 8 --nnodes 1 pretrain_gpt2.py --deepspeed\n[2020-05-27 10:33:01,206] [INFO] [deepspeed_light.py:70:print_configuration]   zero_config .................. {'stage': 2, 'reduce_bucket_size': 200000000}\n" +
+			"[2020-05-27 10:33:01,206] [INFO] [deepspeed_light.py:70:print_configuration]   zero_optimization_stage ...... 2\n"
 	)
+	states := stackOf(full("12.83 GiB", "31.75", "11.36 GiB", "19.60", "19.27"), "/w/pretrain_gpt2.py|setup_model_and_optimizer|dist_init_required=False", "deepspeed/__init__.py|initialize|collate_fn=collate_fn)", "deepspeed/pt/deepspeed_zero_optimizer.py|initialize_optimizer_states|device=torch.cuda.current_device())")
+	rows := stackOf(full("1.56 GiB", "15.90", "236.75 MiB", "14.60", "13.66"), "pytorch_lightning/trainer/trainer.py|fit|self._call_and_handle_interrupt(", "/w/piper_train/vits/lightning.py|training_step_g|) = self.model_g(x, x_lengths)", "/w/piper_train/vits/attentions.py|attention|rel_logits = self._matmul_with_relative_keys(", "/w/piper_train/vits/attentions.py|_matmul_with_relative_keys|ret = torch.matmul(x, y.unsqueeze(0))")
 	for _, c := range []struct {
 		name, log    string
 		first, never []string
@@ -99,6 +105,31 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 			"states that leave room", strings.ReplaceAll(strings.ReplaceAll(slime, "3808000000", "1543000000"), "2.5-7B", "2.5-3B") + stackOf(full("418.00 MiB", "79.11", "200.00 MiB", "76.00", "72.10"), "/root/slime/slime/backends/megatron_utils/model.py|train_one_step|losses_reduced = forward_backward_func(",
 				"torch/autograd/graph.py|_engine_run_backward|return Variable._execution_engine.run_backward("),
 			[]string{"max_tokens_per_gpu = 512"},
+			nil,
+		},
+		{
+			"weights that ZeRO-2 keeps on the card", zero2 + "\"cpu_offload\": true,\n    \"stage\": 2\n}\n" + stackOf(full("64.00 MiB", "23.70", "29.56 MiB", "22.70", "22.41"), "transformers/trainer.py|training_step|loss = self.compute_loss(model, inputs)", "deepspeed/runtime/engine.py|forward|loss = self.module(*inputs, **kwargs)", "torch/nn/functional.py|linear|output = input.matmul(weight.t())"),
+			[]string{"stage = 3", "device = cpu"},
+			[]string{"gradient_checkpointing set", "optim set"},
+		},
+		{
+			"parts of the only replica under ZeRO", replica + "  model_parallel_size .......... 8\n" + states,
+			[]string{"device = cpu"},
+			[]string{"stage up"},
+		},
+		{
+			"two replicas under ZeRO", replica + "  model_parallel_size .......... 4\n" + states,
+			[]string{"stage = 3"},
+			nil,
+		},
+		{
+			"sentences of any length", "$ python3 -m piper_train --dataset-dir /d --batch-size 1 --precision 32\n" + rows,
+			[]string{"max_phoneme_ids = 400"},
+			nil,
+		},
+		{
+			"sentences that are left out above a length", "$ python3 -m piper_train --dataset-dir /d --batch-size 1 --precision 32 --max-phoneme-ids 300\n" + rows,
+			[]string{"max_phoneme_ids = 150"},
 			nil,
 		},
 		{

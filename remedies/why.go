@@ -102,6 +102,10 @@ func causeInput(ctx *Context) *cause.Input {
 		out.TensorFlowOther = out.TensorFlowPool
 		out.TensorFlowPool, _ = g.Fields.Int("pool")
 	}
+	_, out.Pins = lastReading(ctx.run, "mmgp.pinned")
+	if g, ok := lastReading(ctx.run, "mmgp.needs"); ok {
+		out.ToPin, _ = g.Fields.Int("used")
+	}
 	if g, ok := lastReading(ctx.run, "vllm.backed_up"); ok {
 		n, _ := g.Fields.Int("used")
 		out.SleptOnHost = n > 0

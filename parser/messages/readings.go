@@ -202,6 +202,15 @@ func readingPatterns() []pattern.Pattern {
 			NoMatch: []string{"Mem:     1630822     1534054       20582       12083       76185       57446", "Mem:           1007          21         958           0          27         980"},
 		},
 		{
+			// Whether it is of memory or of a disk, only its sum tells.
+			Name:     "reading.left",
+			Literals: []string{"B, available ", "B, available:", "B, avail "},
+			Expr:     `\bused:? {1,4}(?<used_sz>\d{1,9}(?:\.\d{1,4})? ?[KMGT]i?B), avail(?:able)?:? {1,4}(?<host_available_sz>\d{1,9}(?:\.\d{1,4})? ?[KMGT]i?B)\b`,
+			Gauge:    true, Source: "scripts that print columns of free while a program runs",
+			Match:   []pattern.Sample{{Line: "10:21:40 used 30720 MB, available 64 MB", Want: parser.Fields{"used": "32212254720", "host_available": "67108864"}}},
+			NoMatch: []string{"pool: 12 GB, available blocks 3", "used 3 blocks, available 12"},
+		},
+		{
 			Name:     "docker.stats",
 			Literals: before("123456789", after("0123456789", "GiB / ")...), // of 8 bytes, to be found within a word
 			Requires: []string{"%"},

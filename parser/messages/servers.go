@@ -47,6 +47,23 @@ func diffusersPatterns() []pattern.Pattern {
 		Match:   []pattern.Sample{{Line: "Total VRAM 15102 MB, total RAM 12979 MB", Want: parser.Fields{"total": "15835594752"}}},
 		NoMatch: []string{"Total VRAM usage is high"},
 	}, {
+		Name:     "mmgp.pinned",
+		Literals: []string{" pinned to reserved RAM: "},
+		Expr:     `\bThe (?:whole model was|model was partially) pinned to reserved RAM: \d{1,6} large blocks spread across (?<used_mib>\d{1,7}(?:\.\d{1,4})?) MB`,
+		Gauge:    true, Source: "mmgp 3, mmgp/offload.py _pin_to_memory: one line for each model of a pipeline",
+		Match:   []pattern.Sample{{Line: "The whole model was pinned to reserved RAM: 166 large blocks spread across 16384 MB", Want: parser.Fields{"used": "17179869184"}}, {Line: "The model was partially pinned to reserved RAM: 72 large blocks spread across 8192.00 MB", Want: parser.Fields{"used": "8589934592"}}},
+		NoMatch: []string{"Pinning data of 'transformer' to reserved RAM"},
+	}, {
+		Name:     "mmgp.needs",
+		Literals: []string{"full requirements for pinned models is "},
+		Expr:     `\bfull requirements for pinned models is (?<used_mib>\d{1,7}(?:\.\d{1,4})?) MB while estimated (?:available )?reservable RAM is (?<host_available_mib>\d{1,7}(?:\.\d{1,4})?) MB`,
+		Gauge:    true, Source: "mmgp 3, mmgp/offload.py all: what pinning everything takes, where it decides to pin a part",
+		Match: []pattern.Sample{{
+			Line: "Switching to partial pinning since full requirements for pinned models is 30720.0 MB while estimated available reservable RAM is 26624.0 MB. You may increase the value of parameter 'perc_reserved_mem_max' to a value higher than 0.40 to force full pinning.",
+			Want: parser.Fields{"used": "32212254720", "host_available": "27917287424"},
+		}},
+		NoMatch: []string{"full requirements for pinned models is unknown"},
+	}, {
 		Name:     "diffusers.default_type",
 		Literals: []string{"Pipeline.from_pretrained("},
 		Expr:     `^\s{0,24}[\w.]{1,40} = (?:\w{1,40}\.)?[A-Z]\w{1,60}Pipeline\.from_pretrained\((?!.{0,400}(?:dtype|float16|half\(|load_in_|quantization))[^()]{1,400}\)(?:\.to\([^()]{1,40}\))?\s*$`,

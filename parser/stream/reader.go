@@ -39,26 +39,26 @@ type Reader struct {
 
 	line       int // number of the line in which done is, 1-based
 	samples    sampleReach
-	pastLead   bool             // the beginning of the input is over
-	failed     bool             // something failed: all of the input matters
-	inUseRead  []string         // the memories of which the readings above the first failure are emitted
-	begun      bool             // the beginning of the input is read
-	source     bool             // and was source code
-	prose      prose            // or opened a document
-	fence      fence            // in which it failed, where a run prints blocks of text
-	printed    printed          // commits and diffs
-	unfenced   int64            // up to this offset, text before events was searched for blocks and had none
-	block      int              // the indent of a block that may quote the event that is read
-	lookedBack int64            // bytes before events that were searched for what quotes them
-	recount    int              // the line from which on a failure shows anew what the run counted before it
-	long       *envelope.Header // of the first segment of the long line that is being read; nil outside of one
+	pastLead   bool                  // the beginning of the input is over
+	failed     bool                  // something failed: all of the input matters
+	inUse      map[string]inUseReach // of the readings above failures, by the memory that failed
+	begun      bool                  // the beginning of the input is read
+	source     bool                  // and was source code
+	prose      prose                 // or opened a document
+	fence      fence                 // in which it failed, where a run prints blocks of text
+	printed    printed               // commits and diffs
+	unfenced   int64                 // up to this offset, text before events was searched for blocks and had none
+	block      int                   // the indent of a block that may quote the event that is read
+	lookedBack int64                 // bytes before events that were searched for what quotes them
+	recount    int                   // the line from which on a failure shows anew what the run counted before it
+	long       *envelope.Header      // of the first segment of the long line that is being read; nil outside of one
 	stats      parser.Counts
 	maxLine    int // bytes of a line that is read as a whole
 }
 
 // NewReader returns a reader for the input of that name.
 func NewReader(name string, emit func(parser.Observation), options ...Option) *Reader {
-	r := &Reader{deferred: newDeferred(), sink: emit, line: 1, maxLine: DefaultLine}
+	r := &Reader{deferred: newDeferred(), sink: emit, line: 1, maxLine: DefaultLine, inUse: map[string]inUseReach{}}
 	for _, set := range options {
 		set(r)
 	}

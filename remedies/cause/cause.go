@@ -110,6 +110,8 @@ type Input struct {
 	FullPrecision                             bool   // accelerate says that it has no mixed precision
 	LeakyEngine                               bool   // its version is known to leak host memory
 	Kept                                      bool   // a script joins the outputs of its batches
+	Pins                                      bool   // mmgp pinned models in host memory
+	ToPin                                     int64  // what pinning all of them takes, 0 when unknown
 	KeepsResults                              bool   // Ultralytics keeps the results of all frames in a list
 	WideTraining                              bool   // the weights that are trained are float32
 	MadeWide                                  bool   // transformers said that it made the model in float32

@@ -100,12 +100,8 @@ var engines = []hypothesis{
 			{proof, both(poolGrew, (*Input).gpu)},
 			{proof, temporary(false)},
 			{sign, both(when("it failed while speech was decoded", func(in *Input) bool { return in.Transcribes && in.Phase == "rollout" }), (*Input).gpu)},
-			{sign, both(func(in *Input) string { // Text Embeddings Inference
-				if n := in.number("max_batch_tokens"); n > 0 && in.number("max_client_batch_size") > 0 {
-					return "batches may have " + memory.Thousands(n) + " tokens (max_batch_tokens), and the warm-up has as many"
-				}
-				return ""
-			}, (*Input).gpu)},
+			{sign, both(embeds, (*Input).gpu)},
+			{2 * proof, both(embeds, warmsUpOnHost)},
 			{sign, when("building an engine tries its kernels at the largest planned sizes", func(in *Input) bool {
 				return containsAny(in.Text, []string{"buildserializednetwork", "bytes of scratch space"})
 			})},
@@ -114,7 +110,12 @@ var engines = []hypothesis{
 			{proof, both(when("the engine's compute buffer did not fit", func(in *Input) bool { return strings.Contains(in.Text, "gallocr") }), (*Input).engineGPU)},
 			{hint, when("the engine failed while it served", func(in *Input) bool { return in.Serving })},
 		},
-		figure: func(in *Input) (string, *int64) { return requestFigure(in.stepPart())(in) },
+		figure: func(in *Input) (string, *int64) {
+			if warmsUpOnHost(in) && embeds(in) != "" {
+				return warmUpFigure(in)
+			}
+			return requestFigure(in.stepPart())(in)
+		},
 	},
 	{
 		id: "engine_share_too_large",

@@ -56,6 +56,17 @@ func statesFill(in *Input) string {
 	return fmt.Sprintf("weights, gradients and optimizer states take %s or more on each card (%s); the card has %s", classifier.GiB(least), how, gib(in.Total))
 }
 
+// WeightsStay reports that ZeRO's stages 1 and 2 keep all weights on each card, and that they leave next to nothing of it: to offload the
+// optimizer's states moves no weights.
+func WeightsStay(in *Input) string {
+	p, stage := in.Parameters.Value, in.number(zeroKeys...)
+	parts := in.number("tensor_model_parallel_size", "model_parallel_size", "pipe_parallel_size", "pipeline_model_parallel_size")
+	if in.Backend != "deepspeed" || stage < 1 || stage > 2 || !in.training() || in.Quantized || parts > 1 || in.Total == nil || p <= 0 || p > 1<<40 || 2*p < *in.Total*17/20 {
+		return ""
+	}
+	return fmt.Sprintf("%s parameters x 2 bytes = %s of the card's %s: ZeRO stage %d keeps all weights on each card", count(p), classifier.GiB(2*p), gib(in.Total), stage)
+}
+
 // statesMost reports that the states take so much of the card that a step which recomputes its layers had little room, which a small request
 // then lacked.
 func statesMost(in *Input) string {

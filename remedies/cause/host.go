@@ -151,6 +151,7 @@ var host = []hypothesis{
 			{2 * proof, hierarchicalCache},
 			{2 * proof, swapSpace},
 			{proof, swapsBlocks},
+			{2 * proof, PinsModels},
 			{2 * proof, rankCaches},
 			{proof, offloadsCache},
 			{2 * proof, offloadsWeights},
@@ -168,6 +169,12 @@ var host = []hypothesis{
 					return "the swap space of all GPUs adds up to more than the host has", nil
 				}
 				return "the engine's swap space, 4 GiB for each GPU unless it is set, does not fit into host memory", nil
+			}
+			if why := PinsModels(in); why != "" {
+				if n := in.ToPin; n > 0 {
+					return why + ": all of them take " + classifier.GiB(n), &in.ToPin
+				}
+				return why, nil
 			}
 			if why := swapsBlocks(in); why != "" {
 				return why, nil

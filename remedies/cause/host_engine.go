@@ -65,6 +65,15 @@ var swapSpace = both(when("the engine's swap space did not fit into host memory"
 // swapsBlocks says that layers on their way off the card found no pinned host memory.
 var swapsBlocks = both(frames(12, "layers move to pinned host memory, and the host has no more of it", "offload_device, non_blocking=", "\"cpu\", non_blocking=", "\"cpu\", non_blocking ="), (*Input).host)
 
+// PinsModels says that CUDA, not PyTorch's allocator, ran out where mmgp copies parts of a model to the card: it pins the models in host
+// memory, which the driver maps for the card and has only so much of.
+func PinsModels(in *Input) string {
+	if !in.Pins || in.Requested != nil || !in.passes(8, "mmgp/offload.py") {
+		return ""
+	}
+	return "mmgp pinned the models in host memory, and the driver had no more"
+}
+
 // rankCaches says that each rank keeps a cache of a set size in host memory, and that they fill it: the largest process is nearly that
 // large or, if no process is known, the caches together exceed the memory that was there. LMCache pins the whole size in each worker
 // when it starts (lmcache/v1/storage_backend/local_cpu_backend.py).

@@ -137,6 +137,17 @@ func AllReduced(requested *int64, parameters int64, reduces bool) string {
 	return ""
 }
 
+// OneReplica reports that the GPUs of a run, all together, hold one replica of the model. ZeRO splits states over replicas, in each of its
+// stages, so that each GPU keeps all states of its part.
+func OneReplica(in *Input) string {
+	parts := max(in.number("tensor_model_parallel_size", "model_parallel_size"), 1) * max(in.number("pipe_parallel_size", "pipeline_model_parallel_size"), 1)
+	stage := in.number(zeroKeys...)
+	if in.Backend != "deepspeed" || !in.gpu() || in.EngineFailed || in.GPUs < 2 || parts != in.GPUs || stage < 1 {
+		return ""
+	}
+	return fmt.Sprintf("ZeRO stage %d splits states over replicas of the model, and its parts on all %d GPUs are one replica: data parallelism is 1", stage, parts)
+}
+
 // wholeModel reports that one request is as large as the whole model although ranks share it.
 func wholeModel(in *Input) string {
 	p := in.Parameters.Value

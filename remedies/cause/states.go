@@ -141,6 +141,10 @@ func statesFigure(in *Input) (string, *int64) {
 		return why, &in.SetUp
 	}
 	if statesFill(in) == "" {
+		if why := WeightsStay(in); why != "" {
+			n := 2 * in.Parameters.Value
+			return why, &n
+		}
 		if why := statesMost(in); why != "" {
 			return why, &in.States
 		}

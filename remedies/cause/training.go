@@ -1,6 +1,7 @@
 package cause
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,6 +42,7 @@ var training = []hypothesis{
 			{2 * proof, WholeGradients},
 			{2*proof + hint, oneUnit},
 			{3 * proof, Replicates},
+			{4 * proof, both(OneReplica, func(in *Input) bool { return slices.Contains([]string{"init", "optimizer", "unknown"}, in.Phase) })},
 			{sign + 2*hint, when("FSDP is on, but one process runs: it has nothing to split the model over", func(in *Input) bool { return in.Alone && in.gpu() })},
 			{sign, weightsOnEach},
 			{sign, is(": every rank keeps the whole states", zeroKeys, "0", "none", "ddp", "no_shard")},
@@ -52,7 +54,7 @@ var training = []hypothesis{
 			failedIn("it failed in a phase where the states do not grow", "rollout", "weight_update", "checkpoint", "data"),
 		},
 		figure: func(in *Input) (string, *int64) {
-			if why := Replicates(in); why != "" {
+			if why := cmp.Or(Replicates(in), OneReplica(in)); why != "" {
 				return why, nil
 			}
 			if why := oneUnit(in); strings.HasPrefix(why, "one request") {
@@ -96,6 +98,7 @@ var training = []hypothesis{
 		evidence: []weighed{
 			{proof, statesExceedCard},
 			{3 * proof, statesFill},
+			{2 * proof, WeightsStay},
 			{3 * proof, statesMeasured},
 			{sign + 2*hint, statesMost},
 			{2 * proof, both(modelsBeside, (*Input).gpu)},
@@ -233,7 +236,7 @@ var training = []hypothesis{
 			{2 * proof, ScoresOfXLA},
 			{2 * proof, both(when("it failed while encoding an image, whose patches all attend to each other", func(in *Input) bool { return in.Picture && in.Requested != nil && *in.Requested > 4<<30 }), (*Input).gpu)},
 			{proof, both(when("attention builds its scores in full", func(in *Input) bool { return in.Place == memory.Attention }), (*Input).gpu)},
-			{proof, both(frames(5, "the stack ends in attention that builds its scores in full", "eager_attention", "attn_weights", "attention_scores", "attention_probs", "q @ k", "einsum('b i d, b j d -> b i j'", "torch.matmul(query", "torch.matmul(q,", "baddbmm", "get_attention_scores", "slicedattn", "torch/_higher_order_ops/flex_attention.py"), func(in *Input) bool { return in.gpu() && !in.passes(3, "q_proj(", "k_proj(", "v_proj(") })},
+			{proof, both(frames(5, "the stack ends in attention that builds its scores in full", "eager_attention", "attn_weights", "attention_scores", "attention_probs", "q @ k", "einsum('b i d, b j d -> b i j'", "torch.matmul(query", "torch.matmul(q,", "baddbmm", "get_attention_scores", "slicedattn", "_matmul_with_relative_keys", "_relative_position_to_absolute_position", "torch/_higher_order_ops/flex_attention.py"), func(in *Input) bool { return in.gpu() && !in.passes(3, "q_proj(", "k_proj(", "v_proj(") })},
 			{proof, both(eagerLayer, (*Input).training)},
 			{sign, both(fallback, (*Input).gpu)},
 			{proof, ScoresOfFallback},
@@ -386,7 +389,7 @@ var (
 	fallback         = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")
 	loadsWide        = is(": four bytes a parameter", dtypeKeys, "float32", "fp32", "torch.float32", "float")
 	dtypeKeys        = []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"}
-	zeroKeys         = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_stage", "deepspeed_stage", "actor_zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
+	zeroKeys         = []string{"zero_optimization.stage", "zero_optimization_stage", "zero_config.stage", "zero_stage", "deepspeed_stage", "actor_zero_stage", "sharding_strategy", "fsdp_sharding_strategy"}
 )
 
 func trimmed(s string) string { return strings.TrimSuffix(s, ".") }
