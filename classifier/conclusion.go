@@ -194,7 +194,6 @@ func (c *conclusion) defaultSHM() (Evidence, bool) {
 	return Evidence{At: proof.At, Text: clean(proof.Text, 300), Why: cmp.Or(why, "without --shm-size, /dev/shm has 64 MB in a container")}, proof.Name != ""
 }
 
-// smallSHM says that /dev/shm, as df shows it, is full or as small as container runtimes make it. After a crash it may be empty again.
 // isRAM reports whether free printed about this size as that of the host's memory, and not a disk's. What is in use and what is available
 // add up to a little less.
 func (c *conclusion) isRAM(size int64) bool {
@@ -208,6 +207,7 @@ func (c *conclusion) isRAM(size int64) bool {
 	return false
 }
 
+// smallSHM says that /dev/shm, as df shows it, is full or as small as container runtimes make it. After a crash it may be empty again.
 func smallSHM(g *parser.Gauge) string {
 	used, _ := g.Fields.Int("shm_percent")
 	size, _ := g.Fields.Int("shm")
