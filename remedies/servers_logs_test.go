@@ -52,6 +52,25 @@ func TestWhatServersLogsAreToldFirst(t *testing.T) {
 			[]string{"--enforce-eager=True"},
 		},
 		{
+			"a worker that a stopped server left on the card", "$ vllm serve m --tensor-parallel-size 2\n(VllmWorkerProcess pid=48213) INFO 03-12 18:21:11 model_runner.py:1115] Loading model weights took 30.7123 GB\n" +
+				"INFO:     Application shutdown complete.\n$ vllm serve m --tensor-parallel-size 2\nINFO 03-13 09:14:21 api_server.py:912] vLLM API server version 0.7.3\n" +
+				stackOf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 270.00 MiB. GPU 1 has a total capacity of 79.25 GiB of which 122.88 MiB is free. Process 48213 has 71.40 GiB memory in use. "+
+					"Including non-PyTorch memory, this process has 7.73 GiB memory in use. Of the allocated memory 7.18 GiB is allocated by PyTorch, and 18.50 MiB is reserved by PyTorch but unallocated.",
+					"vllm/worker/worker.py|load_model|self.model_runner.load_model()", "vllm/model_executor/layers/linear.py|create_weights|weight = Parameter(torch.empty("),
+			"foreign_process", "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv",
+			[]string{"--tensor-parallel-size=4"},
+		},
+		{
+			"the logits that llama-cpp-python keeps of its context", "llama_model_loader: loaded meta data with 26 key-value pairs and 339 tensors from ./m.gguf (version GGUF V3 (latest))\nllama_new_context_with_model: n_ctx      = 32768\n" +
+				stackOf("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 18.6 GiB for an array with shape (32768, 152064) and data type float32", "/w/chat.py|<module>|llm = Llama(", "llama_cpp/llama.py|__init__|self.scores: npt.NDArray[np.single] = np.ndarray("),
+			"logits", "--ctx-size=16384", nil,
+		},
+		{
+			"another array of a program with llama.cpp", "llama_model_loader: loaded meta data with 26 key-value pairs and 339 tensors from ./m.gguf (version GGUF V3 (latest))\nllama_new_context_with_model: n_ctx      = 32768\n" +
+				stackOf("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 18.6 GiB for an array with shape (32768, 152064) and data type float32", "/w/chat.py|<module>|index = Index(", "/w/index.py|__init__|self.table = np.zeros("),
+			"host_load", "--ctx-size=16384", nil,
+		},
+		{
 			"Ollama's model on the same card", "$ python train.py\n" + stackOf(full("112.00 MiB", "23.53", "38.50 MiB", "6.53"), "/w/train.py|main|loss = model(x)", "torch/nn/modules/linear.py|forward|return F.linear(input, self.weight, self.bias)") +
 				"$ nvidia-smi\n|    0   N/A  N/A            2816      C   /usr/local/bin/ollama                 16794MiB |\n",
 			"foreign_process", "ollama stop=ollama stop MODEL  # or a keep_alive of 0 in its requests", nil,
