@@ -25,6 +25,7 @@ func TestWhatServersLogsAreToldFirst(t *testing.T) {
 		lmdeploy  = "$ lmdeploy serve api_server /m/internlm2-chat-7b --tp 1\n2024-03-27 07:51:02,418 - lmdeploy - WARNING - model_source: ModelSource.HF_MODEL\n"
 		limit     = "memory: usage 16777216kB, limit 16777216kB, failcnt 20313\noom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=docker-5be.scope,mems_allowed=0-1,oom_memcg=/system.slice/docker-5be.scope,task_memcg=/system.slice/docker-5be.scope,task=lmdeploy,pid=88412,uid=0\n" +
 			"Memory cgroup out of memory: Killed process 88412 (lmdeploy) total-vm:141220188kB, anon-rss:16640512kB, file-rss:161204kB, shmem-rss:8192kB, UID:0 pgtables:37112kB oom_score_adj:0\n"
+		npu   = "$ vllm serve /m/Qwen2.5-VL-7B-Instruct --max-model-len 32768 --gpu-memory-utilization 0.9\n(EngineCore_DP0 pid=2290) INFO 01-08 09:31:37 [kv_cache_utils.py:1291] GPU KV cache size: 674,048 tokens\nINFO:     Application startup complete.\n"
 		eagle = "$ vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 512 --max-model-len 8192 --gpu-memory-utilization 0.95 --speculative-config '{\"method\": \"eagle3\", \"num_speculative_tokens\": 5}'\nINFO 09-02 07:40:14 [api_server.py:1805] vLLM API server version 0.10.1.1\n" +
 			"INFO 09-02 07:40:14 [utils.py:326] non-default args: {'max_model_len': 8192, 'gpu_memory_utilization': 0.95, 'max_num_seqs': 512, 'speculative_config': {'method': 'eagle3', 'num_speculative_tokens': 5}}\n" +
 			"INFO 09-02 07:41:04 [kv_cache_utils.py:849] GPU KV cache size: 194,144 tokens\nINFO:     Application startup complete.\n"
@@ -69,6 +70,16 @@ func TestWhatServersLogsAreToldFirst(t *testing.T) {
 			"another array of a program with llama.cpp", "llama_model_loader: loaded meta data with 26 key-value pairs and 339 tensors from ./m.gguf (version GGUF V3 (latest))\nllama_new_context_with_model: n_ctx      = 32768\n" +
 				stackOf("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 18.6 GiB for an array with shape (32768, 152064) and data type float32", "/w/chat.py|<module>|index = Index(", "/w/index.py|__init__|self.table = np.zeros("),
 			"host_load", "--ctx-size=16384", nil,
+		},
+		{
+			"pieces that images of many sizes left", npu + stackOf("RuntimeError: NPU out of memory. Tried to allocate 830.00 MiB (NPU 0; 60.96 GiB total capacity; 52.87 GiB already allocated; 52.87 GiB current active; 632.40 MiB free; 58.94 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.",
+				"vllm_ascend/worker/worker.py|execute_model|output = self.model_runner.execute_model(scheduler_output,", "vllm/v1/worker/gpu_model_runner.py|_execute_mm_encoder|outputs = model.embed_multimodal(**kwargs)", "vllm/model_executor/models/qwen2_5_vl.py|forward|gate_up, _ = self.gate_up_proj(x)"),
+			"fragmentation", "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True", nil,
+		},
+		{
+			"a reserve of two requests", npu + stackOf("RuntimeError: NPU out of memory. Tried to allocate 830.00 MiB (NPU 0; 60.96 GiB total capacity; 56.90 GiB already allocated; 56.90 GiB current active; 632.40 MiB free; 58.94 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.",
+				"vllm_ascend/worker/worker.py|execute_model|output = self.model_runner.execute_model(scheduler_output,", "vllm/v1/worker/gpu_model_runner.py|_execute_mm_encoder|outputs = model.embed_multimodal(**kwargs)", "vllm/model_executor/models/qwen2_5_vl.py|forward|gate_up, _ = self.gate_up_proj(x)"),
+			"engine_share_too_large", "--gpu-memory-utilization=0.84", nil,
 		},
 		{
 			"Ollama's model on the same card", "$ python train.py\n" + stackOf(full("112.00 MiB", "23.53", "38.50 MiB", "6.53"), "/w/train.py|main|loss = model(x)", "torch/nn/modules/linear.py|forward|return F.linear(input, self.weight, self.bias)") +
