@@ -116,6 +116,7 @@ var attacksThere = []attack{
 	{"optimizer_first_step", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["optimizer_first_step"]...)},
 	{"logits", "ulysses_sequence_parallel_size>1", append([]string{"padding"}, attacks["logits"]...)}, // which splits nothing that is padded
 	{"entropy_chain", "ulysses_sequence_parallel_size>1", append([]string{"padding"}, attacks["entropy_chain"]...)},
+	{"logits", "host_scores", []string{"engine-length", "host-limit", "host-node"}},                      // a row for each token of the context
 	{"logits", "engine_process", []string{"share-down", "engine-chunk", "engine-length", "engine-seqs"}}, // of prompts
 	{"logits", "joined_evaluation", []string{"eval-logits", "eval-batch"}},                               // their sum grows until the evaluation ends
 	{"logits", "set:image_max_pixels", append([]string{"engine-multimodal"}, attacks["logits"]...)},      // an image becomes tokens of the sequence

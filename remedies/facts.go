@@ -116,6 +116,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		}},
 		"wide_adapters":    {"modules are trained whole beside adapters", "no modules are known to be trained whole beside adapters", found(cause.WideAdapters, "adapters alone are trained")},
 		"dispatched_fills": {"layers that device_map put there fill the card", "no layers that device_map put there fill the card", found(cause.DispatchedFills, "no layers that device_map put there fill the card")},
+		"host_scores":      {"the logits of all tokens are kept in host memory", "no logits of all tokens are kept in host memory", found(cause.KeepsScores, "no logits of all tokens are kept in host memory")},
 		"spread_by_each":   {"each process of a node spreads its model over all cards", "no model is spread over all cards by each process", found(cause.SpreadByEach, "no model is spread over all cards by each process")},
 		"cpu_pools":        {"each rank of SGLang takes its share of the whole machine's memory", "no ranks take shares of the machine's memory", found(cause.CPUPools, "no ranks take shares of the machine's memory")},
 		"exceeds_card": {"the weights in 16 bits exceed a card", "the weights in 16 bits are not known to exceed a card", func(ctx *Context, _ string) verdict {

@@ -212,7 +212,7 @@ func sharesCard(ctx *Context, _ string) verdict {
 	if besideEngine(ctx) {
 		return verdict{yes, "the process that receives the weights shares the engine's card"}
 	}
-	if pid := ownEngine(ctx); pid > 0 && ctx.run.Framework != "trl" { // whose server should have cards of its own
+	if pid := ownEngine(ctx); pid > 0 && ctx.run.Framework != "trl" && !isServer(ctx.run.Framework) { // whose server should have cards of its own; a server has no trainer
 		return verdict{yes, fmt.Sprintf("process %d is this run's own engine", pid)}
 	}
 	if ctx.run.Application == "prime_rl" {

@@ -66,6 +66,28 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 	)
 	for _, c := range []struct{ name, log, cause, first string }{
 		{
+			"free's columns in a watch's words, beside an engine that leaks", "deepspeed 0.16.4\nvllm 0.7.3\n+ swift rlhf --rlhf_type grpo --model Qwen/Qwen2.5-VL-7B-Instruct --num_generations 16 --use_vllm true --tensor_parallel_size 4\nINFO 03-15 09:51:46 llm_engine.py:234] Initializing a V0 LLM engine (v0.7.3) with config: model='m'\n" +
+				rising("[watch] step %d Mem: total 64 used %d free 9 shared 9 buff/cache 31 available %d\n{'loss': 0.1, 'grad_norm': 0.9, 'learning_rate': 1e-06}\n") + kill,
+			"leak_over_steps", `vllm version=pip install -U "vllm>=0.8.3"`,
+		},
+		{
+			"lm-eval's whole model in each process", "distributed_type: FSDP\nnum_processes: 8\n$ accelerate launch --no_python lm_eval --model hf --batch_size 8 --model_args pretrained=meta-llama/Llama-2-13b-hf --tasks mmlu\n" +
+				stackOf(full("136.00 MiB", "21.99", "131.19 MiB", "21.55"), "/w/lm-evaluation-harness/lm_eval/models/huggingface.py|__init__|self.model.to(self.device)", weights, convert),
+			"states_too_big", "parallelize=True",
+		},
+		{
+			"Windows' page file", "C:\\w> python server.py --wbits 4\n" + stackOf("RuntimeError: [enforce fail at alloc_cpu.cpp:72] data. DefaultCPUAllocator: not enough memory: you tried to allocate 141557760 bytes.",
+				`/D:\w\modules\models.py|load_model|model = AutoModelForCausalLM.from_config(config)`, `/D:\env\lib\site-packages\torch\nn\modules\linear.py|__init__|self.weight = Parameter(torch.empty((out_features, in_features), **factory_kwargs))`),
+			"host_load", "page file=system managed",
+		},
+		{
+			"a length whose cache an old vLLM has room for", "$ nvidia-smi --query-gpu=index,name,memory.total,memory.used --format=csv\n0, Tesla V100-SXM2-32GB, 32768 MiB, 3 MiB\n$ pip list\nvllm                      0.3.0\n$ python -m vllm.entrypoints.openai.api_server --model Qwen/Qwen1.5-14B-Chat --dtype half --gpu-memory-utilization 0.95\n" +
+				"INFO 02-06 17:21:40 llm_engine.py:72] Initializing an LLM engine with config: model='Qwen/Qwen1.5-14B-Chat', dtype=torch.float16, max_seq_len=32768, tensor_parallel_size=1\n" +
+				"{'hidden_size': 5120, 'intermediate_size': 13696, 'num_hidden_layers': 40, 'num_attention_heads': 40, 'num_key_value_heads': 40, 'vocab_size': 152064, 'max_position_embeddings': 32768}\n" +
+				stackOf("ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.", "vllm/engine/llm_engine.py|_init_cache|raise ValueError("),
+			"engine_share_too_small", "--max-model-len=2048",
+		},
+		{
 			"recordings of any length", "[NeMo I 2024-05-21 09:12:40 speech_to_text_finetune:190] Hydra config: model:\n      train_ds:\n        batch_size: 16\n        max_duration: null\n" +
 				stackOf(full("5.16 GiB", "23.65", "2.31 GiB", "20.06"), "/w/NeMo/nemo/collections/asr/models/ctc_models.py|training_step|encoded = self.forward(signal)", "/w/NeMo/nemo/collections/asr/parts/submodules/multi_head_attention.py|forward|scores = torch.matmul(q, k)"),
 			"attention_scores", "train_ds.max_duration=20",

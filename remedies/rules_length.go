@@ -182,6 +182,11 @@ const usualCache = 64 << 10
 // the cache of one such sequence, and at least a twentieth of the card. The run had n tokens. It is true where another figure is missing.
 func (q *paramQuery) leavesCache(length, n int64) bool {
 	r := q.root
+	if q.incident.Kind == parser.KVCache && !q.is("quantized") {
+		if holds, known := q.setup.HoldsSequence(length); known {
+			return holds
+		}
+	}
 	loaded, ok1 := memory.Reading(q.run, q.incident, "vllm.weights")
 	weights, ok2 := loaded.Fields.Int("used")
 	if !ok1 && q.why != nil {

@@ -25,6 +25,7 @@ func TestWhatServersLogsAreToldFirst(t *testing.T) {
 		lmdeploy  = "$ lmdeploy serve api_server /m/internlm2-chat-7b --tp 1\n2024-03-27 07:51:02,418 - lmdeploy - WARNING - model_source: ModelSource.HF_MODEL\n"
 		limit     = "memory: usage 16777216kB, limit 16777216kB, failcnt 20313\noom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),cpuset=docker-5be.scope,mems_allowed=0-1,oom_memcg=/system.slice/docker-5be.scope,task_memcg=/system.slice/docker-5be.scope,task=lmdeploy,pid=88412,uid=0\n" +
 			"Memory cgroup out of memory: Killed process 88412 (lmdeploy) total-vm:141220188kB, anon-rss:16640512kB, file-rss:161204kB, shmem-rss:8192kB, UID:0 pgtables:37112kB oom_score_adj:0\n"
+		npu   = "$ vllm serve /m/Qwen2.5-VL-7B-Instruct --max-model-len 32768 --gpu-memory-utilization 0.9\n(EngineCore_DP0 pid=2290) INFO 01-08 09:31:37 [kv_cache_utils.py:1291] GPU KV cache size: 674,048 tokens\nINFO:     Application startup complete.\n"
 		eagle = "$ vllm serve meta-llama/Llama-3.1-8B-Instruct --max-num-seqs 512 --max-model-len 8192 --gpu-memory-utilization 0.95 --speculative-config '{\"method\": \"eagle3\", \"num_speculative_tokens\": 5}'\nINFO 09-02 07:40:14 [api_server.py:1805] vLLM API server version 0.10.1.1\n" +
 			"INFO 09-02 07:40:14 [utils.py:326] non-default args: {'max_model_len': 8192, 'gpu_memory_utilization': 0.95, 'max_num_seqs': 512, 'speculative_config': {'method': 'eagle3', 'num_speculative_tokens': 5}}\n" +
 			"INFO 09-02 07:41:04 [kv_cache_utils.py:849] GPU KV cache size: 194,144 tokens\nINFO:     Application startup complete.\n"
@@ -50,6 +51,35 @@ func TestWhatServersLogsAreToldFirst(t *testing.T) {
 			"logits of drafted tokens", eagle + stackOf(full("1.22 GiB", "44.39", "1.02 GiB", "42.28"), "vllm/v1/worker/gpu_model_runner.py|execute_model|output_token_ids = self.rejection_sampler(", "vllm/v1/sample/rejection_sampler.py|forward|target_probs = compute_probs(", "vllm/v1/sample/rejection_sampler.py|compute_probs|logits = logits / temperature.unsqueeze(-1)"),
 			"engine_activation", "--gpu-memory-utilization=0.86",
 			[]string{"--enforce-eager=True"},
+		},
+		{
+			"a worker that a stopped server left on the card", "$ vllm serve m --tensor-parallel-size 2\n(VllmWorkerProcess pid=48213) INFO 03-12 18:21:11 model_runner.py:1115] Loading model weights took 30.7123 GB\n" +
+				"INFO:     Application shutdown complete.\n$ vllm serve m --tensor-parallel-size 2\nINFO 03-13 09:14:21 api_server.py:912] vLLM API server version 0.7.3\n" +
+				stackOf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 270.00 MiB. GPU 1 has a total capacity of 79.25 GiB of which 122.88 MiB is free. Process 48213 has 71.40 GiB memory in use. "+
+					"Including non-PyTorch memory, this process has 7.73 GiB memory in use. Of the allocated memory 7.18 GiB is allocated by PyTorch, and 18.50 MiB is reserved by PyTorch but unallocated.",
+					"vllm/worker/worker.py|load_model|self.model_runner.load_model()", "vllm/model_executor/layers/linear.py|create_weights|weight = Parameter(torch.empty("),
+			"foreign_process", "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv",
+			[]string{"--tensor-parallel-size=4"},
+		},
+		{
+			"the logits that llama-cpp-python keeps of its context", "llama_model_loader: loaded meta data with 26 key-value pairs and 339 tensors from ./m.gguf (version GGUF V3 (latest))\nllama_new_context_with_model: n_ctx      = 32768\n" +
+				stackOf("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 18.6 GiB for an array with shape (32768, 152064) and data type float32", "/w/chat.py|<module>|llm = Llama(", "llama_cpp/llama.py|__init__|self.scores: npt.NDArray[np.single] = np.ndarray("),
+			"logits", "--ctx-size=16384", nil,
+		},
+		{
+			"another array of a program with llama.cpp", "llama_model_loader: loaded meta data with 26 key-value pairs and 339 tensors from ./m.gguf (version GGUF V3 (latest))\nllama_new_context_with_model: n_ctx      = 32768\n" +
+				stackOf("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 18.6 GiB for an array with shape (32768, 152064) and data type float32", "/w/chat.py|<module>|index = Index(", "/w/index.py|__init__|self.table = np.zeros("),
+			"host_load", "--ctx-size=16384", nil,
+		},
+		{
+			"pieces that images of many sizes left", npu + stackOf("RuntimeError: NPU out of memory. Tried to allocate 830.00 MiB (NPU 0; 60.96 GiB total capacity; 52.87 GiB already allocated; 52.87 GiB current active; 632.40 MiB free; 58.94 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.",
+				"vllm_ascend/worker/worker.py|execute_model|output = self.model_runner.execute_model(scheduler_output,", "vllm/v1/worker/gpu_model_runner.py|_execute_mm_encoder|outputs = model.embed_multimodal(**kwargs)", "vllm/model_executor/models/qwen2_5_vl.py|forward|gate_up, _ = self.gate_up_proj(x)"),
+			"fragmentation", "PYTORCH_NPU_ALLOC_CONF=expandable_segments:True", nil,
+		},
+		{
+			"a reserve of two requests", npu + stackOf("RuntimeError: NPU out of memory. Tried to allocate 830.00 MiB (NPU 0; 60.96 GiB total capacity; 56.90 GiB already allocated; 56.90 GiB current active; 632.40 MiB free; 58.94 GiB reserved in total by PyTorch) If reserved memory is >> allocated memory try setting max_split_size_mb to avoid fragmentation.",
+				"vllm_ascend/worker/worker.py|execute_model|output = self.model_runner.execute_model(scheduler_output,", "vllm/v1/worker/gpu_model_runner.py|_execute_mm_encoder|outputs = model.embed_multimodal(**kwargs)", "vllm/model_executor/models/qwen2_5_vl.py|forward|gate_up, _ = self.gate_up_proj(x)"),
+			"engine_share_too_large", "--gpu-memory-utilization=0.84", nil,
 		},
 		{
 			"Ollama's model on the same card", "$ python train.py\n" + stackOf(full("112.00 MiB", "23.53", "38.50 MiB", "6.53"), "/w/train.py|main|loss = model(x)", "torch/nn/modules/linear.py|forward|return F.linear(input, self.weight, self.bias)") +

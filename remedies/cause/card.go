@@ -20,6 +20,7 @@ var card = []hypothesis{
 			{proof, Fragmented},
 			{2 * proof, mostlyHoles},
 			{sign, engineHoles},
+			{sign + hint, when("many such requests would fit into that in one piece", manyHoles)},
 			{hint, func(in *Input) string {
 				if in.Idle != nil && in.Shortfall != nil && UsualReserve(in) == "" && strings.Contains(in.Text, "avoid fragmentation") {
 					return "PyTorch's message suggests it, as it always does"

@@ -106,7 +106,7 @@ func (in *Input) training() bool {
 
 // loading reports whether weights were being created or read.
 func (in *Input) loading() bool {
-	return in.Phase == "init" && (in.Place == memory.Weights || in.weightsMissing() || in.passes(80, loaders...) || containsAny(in.Text+in.Stage, []string{"loading checkpoint shards", "loading safetensors"}))
+	return in.Phase == "init" && (in.Place == memory.Weights || in.weightsMissing() || in.passes(80, loaders...) || containsAny(in.Text+in.Stage, []string{"loading checkpoint shards", "loading safetensors", "loading weights: "}))
 }
 
 // weightsMissing reports whether less is allocated than an engine's weights take: not all of them were there yet.

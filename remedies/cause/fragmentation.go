@@ -89,6 +89,13 @@ func engineHoles(in *Input) string {
 	return gib(in.Idle) + " is reserved but unused, more than twice the request"
 }
 
+// manyHoles reports whether an engine's unused reserve is many times the request and what was missing.
+func manyHoles(in *Input) bool {
+	const many = 6
+	missing, ok := in.missing()
+	return ok && engineHoles(in) != "" && *in.Idle >= max(many**in.Requested, 2*many*missing)
+}
+
 // widerFollows says that the layer at work needs more next than PyTorch could hand out: a norm failed on the tokens of a whole prompt, and
 // the feed-forward part makes wider tensors of the same tokens, two at a time (transformers, models/*/modeling_*.py).
 func widerFollows(in *Input) string {

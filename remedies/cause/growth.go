@@ -3,7 +3,6 @@ package cause
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"oomscan/classifier"
 )
@@ -24,7 +23,7 @@ func (in *Input) growth() (classifier.Trend, bool) {
 	starts := in.Phase == "init" || in.LastStep != nil && *in.LastStep < 2
 	switch {
 	case starts && !evenly(t):
-	case in.Phase == "init" && (in.host() && in.loading() || strings.HasSuffix(t.Name, "above")): // what is loaded fills it
+	case in.host() && in.loading(): // what is loaded fills it
 	case in.Phase == "checkpoint" && t.Last < 2*t.First: // gathering adds at once
 	case t.Name == "docker.stats" && in.HostLimit != nil && t.Last < *in.HostLimit/2: // of another container
 	default:

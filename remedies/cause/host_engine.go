@@ -6,6 +6,10 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"oomscan/classifier"
+	"oomscan/parser/lazyre"
+	"oomscan/remedies/memory"
 )
 
 // Engines keep caches, weights and layers in host memory.
@@ -16,6 +20,22 @@ func coreGrows(in *Input) string {
 		return ""
 	}
 	return in.OneHolder() + ", and in this version of vLLM it grows as prefixes are cached"
+}
+
+// shape is that of an array which NumPy could not allocate.
+var shape = lazyre.New(`array with shape \((\d{1,9}), (\d{1,9})\)`)
+
+// KeepsScores says that llama-cpp-python was making its array of logits in host memory, as it starts: a row for each token of the context, or
+// of a batch in later releases without logits_all (llama_cpp/llama.py, Llama.scores).
+func KeepsScores(in *Input) string {
+	m := shape().FindStringSubmatch(in.Message)
+	if !in.host() || m == nil || !in.passes(2, "self.scores") {
+		return ""
+	}
+	rows, _ := strconv.ParseInt(m[1], 10, 64)
+	vocabulary, _ := strconv.ParseInt(m[2], 10, 64)
+	return fmt.Sprintf("the logits of all tokens are kept in host memory: %s tokens x %s vocabulary x 4 bytes = %s",
+		memory.Thousands(rows), memory.Thousands(vocabulary), classifier.GiB(4*rows*vocabulary))
 }
 
 // engineKeeps reports that an engine is set to keep weights in host memory.

@@ -206,15 +206,19 @@ var training = []hypothesis{
 				return ""
 			}, (*Input).trainerGPU)},
 			{proof, both(keepsOutputs, (*Input).host)},
+			{3 * proof, KeepsScores},
 		},
 		excludes: []clue{
-			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed && ofPrompts(in) == "" }),
-			failedIn("this phase builds no logits", "init", "optimizer", "weight_update", "checkpoint", "nccl"),
+			when("an inference engine failed", func(in *Input) bool { return in.EngineFailed && ofPrompts(in) == "" && KeepsScores(in) == "" }),
+			both(failedIn("this phase builds no logits", "init", "optimizer", "weight_update", "checkpoint", "nccl"), func(in *Input) bool { return KeepsScores(in) == "" }),
 			when("the request is less than a 200th of the card", func(in *Input) bool {
 				return in.training() && in.Requested != nil && in.Total != nil && *in.Requested < *in.Total/200
 			}),
 		},
 		figure: func(in *Input) (string, *int64) {
+			if why := KeepsScores(in); why != "" {
+				return why, in.Requested
+			}
 			if in.host() {
 				return "the evaluation moves the logits of all its batches to host RAM", nil
 			}

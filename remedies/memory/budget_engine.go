@@ -152,6 +152,21 @@ func (s Setup) OneSequence() (bytes int64, how string, ok bool) {
 	return int64(each * float64(s.MaxModelLen.Value)), Thousands(s.MaxModelLen.Value) + " tokens x " + count(each) + " bytes", true
 }
 
+// HoldsSequence reports whether vLLM's share of a card holds the weights, a profiling run of a length and the cache of one sequence that is as
+// long, and whether that is known.
+func (s Setup) HoldsSequence(length int64) (holds, known bool) {
+	const context = 1 << 29
+	e := estimate{Setup: s}
+	e.MaxBatchedToken = Some(length)
+	weights, _, ok1 := e.engineWeights()
+	run, _, ok2 := e.profile()
+	each, ok3 := s.CacheBytesPerToken()
+	if s.Engine != VLLM || !ok1 || !ok2 || !ok3 || !s.share().Known || !s.CardBytes.Known {
+		return false, false
+	}
+	return weights+run.mid+context+each*float64(length) <= float64(s.CardBytes.Value)*s.share().Value, true
+}
+
 // prefillTokens are the tokens of a prefill by default: vLLM has 2,048 to 16,384 by version, card and use, SGLang 2,048 to 16,384 by
 // card, verl sets 8,192.
 var prefillTokens = span{2048, 8192, 16384}
