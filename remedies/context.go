@@ -66,22 +66,22 @@ func asOf(run *classifier.Run, root *classifier.Root) *classifier.Run {
 	return &out
 }
 
-// withoutStoredType returns the run without the dtype of a printed model configuration. A checkpoint is stored in that type;
-// from_pretrained loads it in another one unless told otherwise. Engines load it as it is stored. Where transformers said that it made
+// withoutStoredType returns the run without the dtype of a printed model configuration, if it has 16 bits. A checkpoint is stored in that
+// type; from_pretrained before version 5 loads it in float32 unless told otherwise. Engines load it as it is stored. Where transformers said that it made
 // the model in float32, any other type is a checkpoint's or an engine's.
 func withoutStoredType(run *classifier.Run) *classifier.Run {
 	const near = 60 // lines of one configuration
-	beside := func(v classifier.Value, others ...string) bool {
-		return slices.ContainsFunc(others, func(key string) bool {
+	stored16 := func(v classifier.Value, others ...string) bool {
+		return strings.Contains(v.Value, "16") && slices.ContainsFunc(others, func(key string) bool {
 			o, printed := run.Config[key]
 			return printed && v.At.Source == o.At.Source && v.At.Line <= o.At.Line+near && v.At.Line >= o.At.Line-near
 		})
 	}
 	var stored []string
-	if v, ok := run.Config["torch_dtype"]; ok && beside(v, "model_type", "transformers_version") {
+	if v, ok := run.Config["torch_dtype"]; ok && stored16(v, "model_type", "transformers_version") {
 		stored = append(stored, "torch_dtype")
 	}
-	if v, ok := run.Config["dtype"]; ok && beside(v, "transformers_version") {
+	if v, ok := run.Config["dtype"]; ok && stored16(v, "transformers_version") {
 		stored = append(stored, "dtype")
 	}
 	if run.Engine != "" {

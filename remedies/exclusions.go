@@ -103,7 +103,7 @@ var exclusions = []exclusion{
 	})},
 	{levers: []string{"sample-buffer"}, why: because("the buffer holds samples of a dataset that is in memory anyway", func(ctx *Context) bool { return cause.KeepsData(ctx.input()) != "" })},
 	{levers: []string{"length"}, why: shortPrompts},
-	{levers: []string{"engine-length", "kv-dtype"}, why: shortContext},
+	{levers: []string{"engine-length", "engine-seqs", "kv-dtype"}, why: pulledTooMuch},
 	{topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, why: isTrue("recomputes")},
 	{levers: onActivations, why: beforeAnyBatch},
 	{levers: []string{"sharded-save", "lean-save", "rank0-save"}, why: because("it failed while a checkpoint was read, which is written already", func(ctx *Context) bool {

@@ -28,14 +28,12 @@ func shortPrompts(q *question) string {
 	return fmt.Sprintf("prompts have at most %s tokens, and answers up to %s", memory.Thousands(prompt), memory.Thousands(answer))
 }
 
-// shortContext returns why no shorter context helps Ollama, or "": at its default length the cache of the largest models that people run
-// takes less than was missing.
-func shortContext(q *question) string {
-	const usual, most = 4096, 3 << 29 // 80 layers of 8 heads of 128 in 16 bits
-	n, set := q.settings.integer("OLLAMA_CONTEXT_LENGTH", "num_ctx")
-	short, ok := q.shortfall()
-	if !set || !ok || n > usual || short < most || !q.recognized("ollama.system_memory") {
+// pulledTooMuch returns why nothing but a smaller model helps Ollama, or "": the weights that it pulled exceed what there is.
+func pulledTooMuch(q *question) string {
+	g, ok := lastReading(q.run, "ollama.pulled")
+	n, known := g.Fields.Int("bytes")
+	if free := q.root.Free; !ok || !known || free == nil || n < *free || !q.recognized("ollama.system_memory") {
 		return ""
 	}
-	return fmt.Sprintf("%s was missing, more than the cache of %s tokens takes", classifier.GiB(short), memory.Thousands(n))
+	return fmt.Sprintf("the weights alone, %s, are more than the %s that there is", classifier.GiB(n), classifier.GiB(*q.root.Free))
 }

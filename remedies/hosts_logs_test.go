@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,4 +60,14 @@ func TestTheWarmUpsScoresAreOfOneSequence(t *testing.T) {
 		"2025-09-30T09:14:08.902166Z  INFO text_embeddings_router: router/src/lib.rs:260: Warming up model\n      Reason:       OOMKilled\n      Exit Code:    137\n{'num_attention_heads': 16, 'max_position_embeddings': %d}\n"
 	assert.Contains(t, answerTo(t, fmt.Sprintf(log, 32768)).Cause.Text, "16 heads x 16,384 x 16,384 x 4 bytes a layer = 16.00 GiB")
 	assert.NotContains(t, answerTo(t, fmt.Sprintf(log, 8192)).Cause.Text, "heads")
+}
+
+// TestNoContextIsShortEnoughForWeightsThatDoNotFit covers Ollama, which names the size of the weights as it pulls them.
+func TestNoContextIsShortEnoughForWeightsThatDoNotFit(t *testing.T) {
+	t.Parallel()
+	const refused = "time=2025-07-16T18:20:41.208Z level=INFO source=routes.go:1235 msg=\"server config\" env=\"map[OLLAMA_CONTEXT_LENGTH:8192]\"\nError: model requires more system memory (10.2 GiB) than is available (7.9 GiB)\n"
+	for size, shorter := range map[string]bool{"9.0 GB": false, "4.7 GB": true} {
+		log := "$ ollama run deepseek-r1:14b\npulling 6e9f90f02bb3: 100% ▕██████████████████▏ " + size + "\n" + refused
+		assert.Equal(t, shorter, slices.ContainsFunc(changesOf(For(incidentOf(t, log))), func(c string) bool { return strings.HasPrefix(c, "OLLAMA_CONTEXT_LENGTH=") }), size)
+	}
 }

@@ -132,6 +132,15 @@ func ggmlPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{{Line: `time=2025-04-22T21:14:31.588+02:00 level=INFO source=server.go:105 msg="system memory" total="7.6 GiB" free="6.8 GiB" free_swap="2.0 GiB"`, Want: parser.Fields{"host_total": "8160437862"}}},
 		},
 		{
+			Name:     "ollama.pulled",
+			Literals: []string{"pulling "},
+			Requires: []string{" GB"},
+			Expr:     `^pulling [0-9a-f]{12}(?:\.\.\.|:) 100% .{1,200}?(?<bytes_dsz>\d{1,4}(?:\.\d{1,2})? ?GB)\s*$`,
+			Gauge:    true, Source: "Ollama 0.1-0.12, progress/bar.go: the layer of a model that holds the weights",
+			Match:   []pattern.Sample{{Line: "pulling 6e9f90f02bb3: 100% ▕██████████████████▏ 9.0 GB                         ", Want: parser.Fields{"bytes": "9000000000"}}},
+			NoMatch: []string{"pulling 6e4c38e1172f: 100% ▕██████████████████▏ 1.1 KB", "pulling 6e9f90f02bb3:  31% ▕█████             ▏ 2.8 GB/9.0 GB  112 MB/s     55s"},
+		},
+		{
 			Name:     "ollama.system_memory",
 			Literals: []string{"model requires more system memory ("},
 			Expr: `model requires more system memory \((?:(?<requested_gib>\d{1,6}(?:\.\d{1,3})?) GiB|(?<requested_mib>\d{1,6}(?:\.\d{1,3})?) MiB)\)` +
