@@ -76,9 +76,9 @@ func (r *Reader) readInUse(e *parser.Event) {
 		text, h := peeler.Peel(raw)
 		place := parser.Position{Source: e.At.Source, Line: line, Offset: r.base + int64(before), Passed: e.At.Passed}
 		if f, ok := reads.FieldsOf(pattern.Runes(nil, text)); ok {
-			found = append(found, parser.Gauge{At: place, Header: h, Name: reads.Name, Fields: f, Text: string(text)})
+			found = append(found, parser.Gauge{At: place, Header: h, Name: reads.Name, Fields: f, Text: clip(text)})
 		} else if n, ok := besidePID(text, e.Fields["pid"]); ok && resource == "host" {
-			listed = append(listed, parser.Gauge{At: place, Header: h, Name: reads.Name, Fields: parser.Fields{"label": "rss", "used": strconv.FormatInt(n, 10)}, Text: string(text)})
+			listed = append(listed, parser.Gauge{At: place, Header: h, Name: reads.Name, Fields: parser.Fields{"label": "rss", "used": strconv.FormatInt(n, 10)}, Text: clip(text)})
 		}
 		columns = columns || bytes.Contains(text, residentColumn)
 	}
