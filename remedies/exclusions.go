@@ -127,6 +127,7 @@ var exclusions = []exclusion{
 	{levers: []string{"offload-off", "pinning"}, why: statesExceedHost},
 	{levers: []string{"param-offload"}, why: refusedOffload},
 	{levers: []string{"sequence-parallel"}, why: budgetOfEach},
+	{levers: []string{"share-down", "sleep"}, why: func(q *question) string { return cause.UsedBefore(q.input()) }},
 	{levers: []string{"shard"}, why: func(q *question) string { return cause.OneReplica(q.input()) }},
 	{levers: []string{"small-optimizer"}, why: func(q *question) string { return cause.WeightsStay(q.input()) }},
 	{why: satisfiedOtherwise},

@@ -195,6 +195,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"beside_server": {"a server was started apart from the trainer", "no server was started apart from the trainer", besideServer},
 		"serves":        {"the engine is a server of TRL", "the engine is no server of TRL", serves},
 		"resumes":       {"a script goes on from its own checkpoint", "no script is known to go on from its own checkpoint", resumes},
+		"needs_paging":  {"weights and gradients in 16 bits with 8-bit moments exceed the only card, and fit without the moments", "8-bit moments may fit beside the weights", needsPaging},
 		"made_wide": {"transformers made the model in float32", "transformers did not say that it made the model in float32", func(ctx *Context, _ string) verdict {
 			why := madeWide(ctx)
 			return verdict{truthOf(why != ""), why}

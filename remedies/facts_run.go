@@ -296,13 +296,27 @@ func sixteenBits(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// madeWide reports that transformers said that it made the model in float32, whatever its checkpoint and an engine beside it have.
+// madeWide reports that a trainer has its model in float32, whatever its checkpoint and an engine beside it have: transformers said so, or
+// the optimizer's states, which torch makes in the type of the parameters, are float32 on the only card.
 func madeWide(ctx *Context) string {
-	g, ok := lastReading(ctx.run, "hf.float32")
-	if !ok {
-		return ""
+	if g, ok := lastReading(ctx.run, "hf.float32"); ok {
+		return g.Fields["model"] + " was made in float32"
 	}
-	return g.Fields["model"] + " was made in float32"
+	one := ctx.is("one_gpu") && !ctx.is("backend:deepspeed")
+	trl := ctx.is("framework:trl") // elsewhere float32 may be meant
+	if ctx.phase == "optimizer" && one && trl && ctx.passesThrough("/transformers/trainer.py") && ctx.stackContains(4, fresh...) && memory.WideParameter(ctx.request) {
+		return "the optimizer makes float32 states, as its parameters are: " + strings.TrimSuffix(ctx.request[0].Text, ".")
+	}
+	return ""
+}
+
+// needsPaging reports whether an optimizer with 8-bit states would exceed the only card, too, unless it pages them to host memory.
+func needsPaging(ctx *Context, _ string) verdict {
+	p, total := nominalParameters(ctx).Value, deref(ctx.root.Total)
+	if p <= 0 || p > mostParameters || total <= 0 || !ctx.is("one_gpu") || trainsAdapters(ctx) || quantized(ctx) || 6*p <= total || 4*p > total/20*19 {
+		return verdict{}
+	}
+	return verdict{yes, fmt.Sprintf("weights, gradients and 8-bit states take at least %s", classifier.GiB(6*p))}
 }
 
 // loadsWide reports that a weight was being loaded in float32, whatever its checkpoint has: the size of the request shows it.

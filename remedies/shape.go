@@ -28,6 +28,8 @@ func rankShape(ctx *Context) *memory.Shape {
 	if m.mixed && out.Experts.Value == 0 {
 		out.Inner = memory.Figure{} // of experts: number and size unknown
 	}
+	// Its models keep their matrices apart, but for Phi-3's and its successors.
+	out.Apart = ctx.passesThrough("/transformers/trainer.py") && !ctx.is("engine_process") && !strings.Contains(strings.ToLower(ctx.run.Model.Name), "phi")
 	var keys []string
 	switch {
 	case ctx.is("engine_process"):

@@ -85,6 +85,9 @@ func causeInput(ctx *Context) *cause.Input {
 	if n := trainsBackbone(ctx); n > 0 {
 		out.Trained, out.WideTraining = n, true
 	}
+	if g, ok := lastReading(ctx.run, "reading.before"); ok {
+		out.UsedBefore, _ = g.Fields.Int("used")
+	}
 	out.MadeWide = madeWide(ctx) != ""
 	if size, _, ok := memory.CardSize(ctx.run, in); ok {
 		out.CardSize, out.CardMost = size.Low, size.High

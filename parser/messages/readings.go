@@ -137,6 +137,17 @@ func readingPatterns() []pattern.Pattern {
 			NoMatch: []string{"device memory used: 39.10"},
 		},
 		{
+			Name:     "reading.before",
+			Literals: []string{"Before init "},
+			Expr:     `\bBefore init [^,]{1,60}, memory allocated \(GB\): 0\.0\d?, memory reserved \(GB\): 0\.0\d?, device memory used/total \(GB\): (?<used_gib>\d{1,5}(?:\.\d{1,3})?)/(?<total_gib>\d{1,5}(?:\.\d{1,3})?)`,
+			Gauge:    true, Source: "verl 0.4-0.8, workers/fsdp_workers.py: what is in use on a card before its worker holds any of it", Also: []string{"reading.reserved", "reading.device", "reading.card"},
+			Match: []pattern.Sample{{
+				Line: "INFO:2026-04-09 18:21:20,931:Before init FSDP, memory allocated (GB): 0.00, memory reserved (GB): 0.00, device memory used/total (GB): 61.88/79.11",
+				Want: parser.Fields{"used": "66443144069", "total": "84943715697"},
+			}},
+			NoMatch: []string{"Before init FSDP, memory allocated (GB): 3.55, memory reserved (GB): 5.61, device memory used/total (GB): 67.96/79.11"},
+		},
+		{
 			Name:     "reading.card_named",
 			Literals: []string{"mem_allocated", "memory_allocated", " alloc ", " alloc=", "mem alloc", "mem_alloc=", "mem_alloc:"},
 			Requires: []string{"_allocated ", "_allocated=", "_allocated:", " alloc ", "alloc=", "alloc:"},

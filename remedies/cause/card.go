@@ -50,7 +50,7 @@ var card = []hypothesis{
 	},
 	{
 		id:       "foreign_process",
-		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, imageWorker}, {proof + sign, besidePool}, {2 * proof, freeFarBelow}, {2 * proof, saw("the engine found less free memory on one card than on the others", "sglang.unbalanced")}, {sign + hint, poolRefused}, {2 * proof, tensorFlowBeside}, {proof, firstContext}, {proof, tensorFlowStarved}},
+		evidence: []weighed{{2 * proof, foreignHolder}, {2 * proof, ListedHolder}, {proof, outsideOfPyTorch}, {2 * proof, imageWorker}, {proof + sign, besidePool}, {2 * proof, freeFarBelow}, {3 * proof, UsedBefore}, {2 * proof, saw("the engine found less free memory on one card than on the others", "sglang.unbalanced")}, {sign + hint, poolRefused}, {2 * proof, tensorFlowBeside}, {proof, firstContext}, {proof, tensorFlowStarved}},
 		excludes: []clue{ownFills, instancesBeside},
 		figure: func(in *Input) (string, *int64) {
 			switch {
@@ -59,6 +59,8 @@ var card = []hypothesis{
 			case in.Others != nil:
 				n := in.strangers()
 				return fmt.Sprintf("other processes hold %s on this GPU%s%s", gib(n), in.holder(*n), PreparesImages(in)), n
+			case UsedBefore(in) != "":
+				return UsedBefore(in), &in.UsedBefore
 			case in.LessThanDesired && in.Total != nil && in.Free != nil:
 				n := *in.Total - *in.Free
 				return fmt.Sprintf("%s of the GPU's %s was in use before the engine started", classifier.GiB(n), gib(in.Total)), &n
@@ -264,6 +266,15 @@ func freeFarBelow(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("only %s of %s was free when the engine started", gib(in.Free), gib(in.Total))
+}
+
+// UsedBefore reports that much of a card was in use before its worker held any of it, which a context does not explain.
+func UsedBefore(in *Input) string {
+	const much = 8 << 30
+	if !in.gpu() || in.UsedBefore < much {
+		return ""
+	}
+	return classifier.GiB(in.UsedBefore) + " of the GPU was in use before this run put anything on it: another process, perhaps of an earlier run, holds that"
 }
 
 // otherCard is a device that is not the first.

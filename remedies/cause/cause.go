@@ -114,7 +114,8 @@ type Input struct {
 	ToPin                                     int64  // what pinning all of them takes, 0 when unknown
 	KeepsResults                              bool   // Ultralytics keeps the results of all frames in a list
 	WideTraining                              bool   // the weights that are trained are float32
-	MadeWide                                  bool   // transformers said that it made the model in float32
+	MadeWide                                  bool   // a trainer has its model in float32, whatever the settings say of other types
+	UsedBefore                                int64  // on a card, before its worker held any of it; 0 when unknown
 }
 
 // Holder is a process and the memory it held.

@@ -13,6 +13,8 @@ type Shape struct {
 	Ranks                                         int64 // ranks that FSDP splits parameters over
 	// Flat says that FSDP keeps a layer's parameters as one tensor, whole or split: its first version.
 	Flat bool
+	// Apart is set where no matrices are fused, as in the models of transformers.
+	Apart bool
 }
 
 // tensor is a tensor that a trainer or an engine makes of parameters, with its elements: at least low, and at most high
@@ -48,10 +50,12 @@ func (s *Shape) matrices() []tensor {
 	}
 	add("embedding", "the embedding or the head", s.Vocab.Value, s.Vocab.String()+" vocabulary", s.Vocab)
 	q, kv := s.Heads.Value*s.HeadDim.Value, s.KVHeads.Value*s.HeadDim.Value
-	if q > 0 && kv > 0 {
+	if q > 0 && kv > 0 && !s.Apart {
 		add("qkv", "the fused query, key and value matrix of a layer", q+2*kv, fmt.Sprintf("(%s + 2 x %s) heads x %s", s.Heads, s.KVHeads, s.HeadDim), s.Heads, s.KVHeads, s.HeadDim)
 	}
-	add("linear", "the fused gate and up matrix of a layer", 2*s.Inner.Value, "2 x "+s.Inner.String()+" intermediate size", s.Inner)
+	if !s.Apart {
+		add("linear", "the fused gate and up matrix of a layer", 2*s.Inner.Value, "2 x "+s.Inner.String()+" intermediate size", s.Inner)
+	}
 	add("linear", "one matrix of a feed-forward layer", s.Inner.Value, s.Inner.String()+" intermediate size", s.Inner)
 	if e, i := s.Experts.Value, s.ExpertInner.Value; e > 0 && i > 0 && i < mostElements/e {
 		add("experts", "the gate and up matrices of all experts of a layer", 2*e*i, fmt.Sprintf("%s experts x 2 x %s intermediate size", s.Experts, s.ExpertInner), s.Experts, s.ExpertInner)
