@@ -49,7 +49,7 @@ func newDecoder(head, long []byte) Decoder {
 		if isJournal(head) {
 			return &chain{first: new(recordLister), then: &rowReader{decode: journalRow}}
 		}
-		return &recordLister{batches: isBatch(head)}
+		return &recordLister{batches: batchKey(head)}
 	case isJournal(head):
 		return &rowReader{decode: journalRow}
 	}

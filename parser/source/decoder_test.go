@@ -34,7 +34,7 @@ func TestDecodersReturnLines(t *testing.T) {
 		},
 		"CloudWatch's batches": {
 			`{"messageType":"DATA_MESSAGE","logEvents":[{"id":"1","timestamp":1,"message":"a"},{"id":"2","timestamp":1,"message":"b"}]}` + "\n" + `{"messageType":"DATA_MESSAGE","logEvents":[{"id":"3","timestamp":1,"message":"c"}]}` + "\n",
-			"{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":[\n{\"id\":\"1\",\"timestamp\":1,\"message\":\"a\"}\n{\"id\":\"2\",\"timestamp\":1,\"message\":\"b\"}\n]}{\"messageType\":\"DATA_MESSAGE\",\"logEvents\":[\n{\"id\":\"3\",\"timestamp\":1,\"message\":\"c\"}\n]}",
+			"{\"id\":\"1\",\"timestamp\":1,\"message\":\"a\"}\n{\"id\":\"2\",\"timestamp\":1,\"message\":\"b\"}\n{\"id\":\"3\",\"timestamp\":1,\"message\":\"c\"}\n",
 		},
 		"a list in a list":     {`{"events":[{"timestamp":1,"message":"a","tags":[{"k":1},2]},{"message":"b"}]}`, "{\"events\":[\n{\"timestamp\":1,\"message\":\"a\",\"tags\":[{\"k\":1},2]}\n{\"message\":\"b\"}\n]}"},
 		"a table":              {"Date,Host,Message\n2026-03-01,n1,\"a \"\"b\"\", c\nd\"\r\n", "\n{\"host\":\"n1\",\"logtag\":\"F\",\"message\":\"a \\\"b\\\", c\\nd\",\"time\":\"2026-03-01\"}\n"},

@@ -110,7 +110,7 @@ func isList(head []byte) bool {
 		return false
 	}
 	line, more, _ := bytes.Cut(head, []byte{'\n'})
-	if len(bytes.TrimSpace(line)) <= len("[{") || isBatch(head) {
+	if len(bytes.TrimSpace(line)) <= len("[{") || isResourceLogs(head) {
 		return true
 	}
 	list := bytes.Index(compact, []byte("[\n{"))
@@ -130,8 +130,22 @@ func beginAlike(line, more []byte) bool {
 	return len(key) > 0 && bytes.HasPrefix(more, key)
 }
 
-// isBatch reports whether head begins a batch of OpenTelemetry's log records, deep inside of what they have in common.
-func isBatch(head []byte) bool {
+// batchKey returns the key of the lists with the records, if head begins a file of several batches, and "" if it begins one document. What
+// is around a list in a batch is dropped: it would stand in the middle of a traceback that goes on in the next batch.
+func batchKey(head []byte) string {
+	if isResourceLogs(head) {
+		return "logRecords"
+	}
+	line, more, _ := bytes.Cut(head, []byte{'\n'})
+	begin, _, listed := bytes.Cut(line, []byte(`":[{`))
+	if !listed || !beginAlike(line, more) {
+		return ""
+	}
+	return string(begin[bytes.LastIndexByte(begin, '"')+1:])
+}
+
+// isResourceLogs reports whether head begins a batch of OpenTelemetry's log records, deep inside of what they have in common.
+func isResourceLogs(head []byte) bool {
 	const blanks = " \t\r\n"
 	rest, ok := bytes.CutPrefix(bytes.TrimLeft(head, blanks), []byte("{"))
 	return ok && bytes.HasPrefix(bytes.TrimLeft(rest, blanks), []byte(`"resourceLogs"`))
@@ -140,7 +154,7 @@ func isBatch(head []byte) bool {
 // recordLister puts each record of a JSON document on a line of its own. Text that is not JSON, or follows the
 // document, is kept as it is.
 type recordLister struct {
-	batches bool // only what is in lists named logRecords is kept
+	batches string // if not empty, only what is in lists with this key is kept
 	depth   int
 	list    int // the depth inside the list, 0 before it
 	quoted  bool
@@ -176,13 +190,13 @@ func (d *recordLister) next(dst []byte, c byte) []byte {
 	case '"':
 		d.quoted, d.text = true, d.text[:0]
 	case '{', '[':
-		if c == '{' && last == '[' && d.list == 0 && (!d.batches || string(d.text) == "logRecords") {
+		if c == '{' && last == '[' && d.list == 0 && (d.batches == "" || string(d.text) == d.batches) {
 			d.list = d.depth
 			dst = d.keep(dst, '\n')
 		}
 		d.depth++
 	case '}', ']':
-		if d.depth--; d.batches && d.depth < d.list {
+		if d.depth--; d.batches != "" && d.depth < d.list {
 			d.list = 0
 		}
 	case ',':
@@ -197,7 +211,7 @@ func (d *recordLister) next(dst []byte, c byte) []byte {
 		d.broken = true
 	}
 	d.last = c
-	if c == '}' && d.depth == d.list && (d.depth > 0 || !d.batches) {
+	if c == '}' && d.depth == d.list && (d.depth > 0 || d.batches == "") {
 		return append(dst, c, '\n')
 	}
 	if d.depth == 0 && (c == '}' || c == ']') {
@@ -208,7 +222,7 @@ func (d *recordLister) next(dst []byte, c byte) []byte {
 
 // keep appends a byte that is not around the records of a batch.
 func (d *recordLister) keep(dst []byte, c byte) []byte {
-	if d.batches && (d.list == 0 || d.depth <= d.list) {
+	if d.batches != "" && (d.list == 0 || d.depth <= d.list) {
 		return dst
 	}
 	return append(dst, c)
