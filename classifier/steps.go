@@ -77,7 +77,10 @@ func countedOn(a, b *event) bool {
 	}
 	by, signs := a.Header.Launched(), a.file.Signs
 	bars := b.Bars - a.Bars // nobody buffers them
-	if uncaught(a.Trace) {
+	switch {
+	case len(signs) > 1, by == "" && a.Header.Stream != "":
+		bars = 0 // they may be another writer's
+	case uncaught(a.Trace):
 		bars = b.OldBars - a.OldBars // a new one may be another program's
 	}
 	late := b.At.Offset-a.At.Offset < outputBuffer && bars < 3 && memoryOf(a) == memoryOf(b) // one that is dying does not fail in another way
