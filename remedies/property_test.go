@@ -119,12 +119,12 @@ func anyIncident(rng *rand.Rand) *classifier.Incident {
 	return in
 }
 
-// every is how far apart the members of a long list are that a test tries: n, or 2 where OOMSCAN_TEST_ALL is 1, as .ci/run sets it, or 1
+// every is how far apart the members of a long list are that a test tries: n, or 6 where OOMSCAN_TEST_ALL is 1, as .ci/run sets it, or 1
 // where it is nightly, or 4n under -short, which the race detector runs with.
 func every(n int) int {
 	switch {
 	case os.Getenv("OOMSCAN_TEST_ALL") == "1":
-		return 2
+		return 6
 	case os.Getenv("OOMSCAN_TEST_ALL") != "":
 		return 1
 	case testing.Short():

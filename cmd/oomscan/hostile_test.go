@@ -75,18 +75,18 @@ func scanLog(t *testing.T, log []byte) report.Report {
 	return r
 }
 
-// sample is every 20th of a list from the first-th on, every 40th under -short, which the race detector runs with, every other one where
+// sample is every 20th of a list from the first-th on, every 160th under -short, which the race detector runs with, every sixth where
 // OOMSCAN_TEST_ALL is 1, as .ci/run sets it, and all of it where it is nightly. It serves tests of what holds for any log: each begins
 // elsewhere.
 func sample[T any](list []T, first int) (some []T) {
 	every := 20
 	switch {
 	case os.Getenv("OOMSCAN_TEST_ALL") == "1":
-		every, first = 2, first%2
+		every, first = 6, first%6
 	case os.Getenv("OOMSCAN_TEST_ALL") != "":
 		return list
 	case testing.Short():
-		every = 40
+		every = 160
 	}
 	for i := first; i < len(list); i += every {
 		some = append(some, list[i])

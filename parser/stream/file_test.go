@@ -42,14 +42,14 @@ func same(t *testing.T, want, got []string) {
 	assert.Len(t, got, len(want))
 }
 
-// every is how far apart the members of a long list are that a test tries: n, or 1 where OOMSCAN_TEST_ALL is set, or 4n under -short,
+// every is how far apart the members of a long list are that a test tries: n, or 1 where OOMSCAN_TEST_ALL is set, or 8n under -short,
 // which the race detector runs with.
 func every(n int) int {
 	switch {
 	case os.Getenv("OOMSCAN_TEST_ALL") != "":
 		return 1
 	case testing.Short():
-		return 4 * n
+		return 8 * n
 	}
 	return n
 }
