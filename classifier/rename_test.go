@@ -18,7 +18,7 @@ func smallLogs(t *testing.T) map[string]string {
 	require.NoError(t, err)
 	logs := map[string]string{}
 	for i, path := range paths {
-		if base := filepath.Base(path); base == "expect.json" || base == "report.txt" || testing.Short() && i%24 != 0 {
+		if base := filepath.Base(path); base == "expect.json" || base == "report.txt" || testing.Short() && i%8 != 0 {
 			continue
 		}
 		data, err := os.ReadFile(path)
