@@ -67,8 +67,8 @@ func asOf(run *classifier.Run, root *classifier.Root) *classifier.Run {
 }
 
 // withoutStoredType returns the run without the dtype of a printed model configuration, if it has 16 bits. A checkpoint is stored in that
-// type; from_pretrained before version 5 loads it in float32 unless told otherwise. Engines load it as it is stored. Where transformers said that it made
-// the model in float32, any other type is a checkpoint's or an engine's.
+// type; from_pretrained before version 5 loads it in float32 unless told otherwise. Engines load it as it is stored. Where transformers
+// said that it made the model in float32, any other type is a checkpoint's or an engine's.
 func withoutStoredType(run *classifier.Run) *classifier.Run {
 	const near = 60 // lines of one configuration
 	stored16 := func(v classifier.Value, others ...string) bool {

@@ -1,8 +1,8 @@
 package phase
 
 // trlRules: TRL up to 2026 and the trainers derived from it (open-r1, ms-swift, unsloth's generated trainers), which keep
-// its method names; Unsloth's are GRPOTrainer.py and the like. Versions before 0.17 computed the old and reference log-probabilities inline, which only their quoted
-// lines show.
+// its method names; Unsloth's are GRPOTrainer.py and the like. Versions before 0.17 computed the old and reference
+// log-probabilities inline, which only their quoted lines show.
 func trlRules() []rule {
 	return []rule{
 		r("*rainer.py", "", LogProb, strong).when("ref_per_token_logps ="),

@@ -104,8 +104,8 @@ func hasOdd(line []byte) bool {
 var titled = lazyre.New(`^[ \t]*<[A-Z]\w{1,40} [^<>]*\b(?:title|label|summary)="[^<>]*>$`)
 
 // inIndented reports whether an event stands in a titled element of a page, or in a literal block of reStructuredText: a paragraph ends in
-// two colons, and behind an empty line the block is indented. So is a block of Markdown, where one colon is usual. A ticket may be saved that has little more than a log in such a block: then
-// it is for what follows to show whether the block is quoted.
+// two colons, and behind an empty line the block is indented. So is a block of Markdown, where one colon is usual. A ticket may be saved
+// that has little more than a log in such a block: then it is for what follows to show whether the block is quoted.
 func (r *Reader) inIndented(e *parser.Event, at int) bool {
 	indent, empty, signs, labels := indentOf(r.buf[at:]), false, 0, 0
 	if indent == 0 {
