@@ -97,6 +97,17 @@ var trainerSteps = map[string]string{
 	"a loop of the user's own":  "[Epoch 3] [Batch #/900] [D loss: 0.4121] [G loss: 1.2031]\n",
 }
 
+// numberedSteps returns a function that prints a step again and again, with each number from one up to another in place of #.
+func numberedSteps(step string) func(from, to int) string {
+	return func(from, to int) string {
+		var b strings.Builder
+		for i := from; i < to; i++ {
+			b.WriteString(strings.ReplaceAll(step, "#", fmt.Sprint(i)))
+		}
+		return b.String()
+	}
+}
+
 // TestEveryTrainersStepsShowThatARunGoesOn prints the steps of trainers behind a failure that was caught, and then before it alone.
 func TestEveryTrainersStepsShowThatARunGoesOn(t *testing.T) {
 	t.Parallel()
@@ -105,13 +116,7 @@ func TestEveryTrainersStepsShowThatARunGoesOn(t *testing.T) {
 	for name, step := range trainerSteps {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			steps := func(from, to int) string {
-				var b strings.Builder
-				for i := from; i < to; i++ {
-					b.WriteString(strings.ReplaceAll(step, "#", fmt.Sprint(i)))
-				}
-				return b.String()
-			}
+			steps := numberedSteps(step)
 			for _, c := range []struct {
 				log  string
 				want bool
@@ -136,13 +141,7 @@ func TestAFailureBehindManyStepsIsAnother(t *testing.T) {
 	for name, step := range trainerSteps {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			steps := func(from, to int) string {
-				var b strings.Builder
-				for i := from; i < to; i++ {
-					b.WriteString(strings.ReplaceAll(step, "#", fmt.Sprint(i)))
-				}
-				return b.String()
-			}
+			steps := numberedSteps(step)
 			for _, last := range []string{failure("save", "3.00"), killed} {
 				log := steps(100, 140) + failure("one_step", "2.00")
 				got := read(t, map[string]string{"x.log": log + steps(141, 899) + last}).Incidents
