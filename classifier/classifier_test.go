@@ -72,6 +72,8 @@ func TestWhatCountsAsOneIncident(t *testing.T) {
 		"kernel, bash and Slurm on one kill, in three files":     {map[string]string{"a": bashKilled, "b": slurmKill, "c": kernelKill}, []want{kill}},
 		"a bare SIGKILL": {map[string]string{"a": bashKilled}, []want{suspect}},
 		"a SIGKILL in a control group that counts a kill":        {map[string]string{"a": bashKilled + "$ cat /sys/fs/cgroup/memory.events\noom 3\noom_kill 1\n"}, []want{kill}},
+		"a SIGKILL in a control group, its counters on one line": {map[string]string{"a": bashKilled + "low 0 high 0 max 9 oom 4 oom_kill 1\n"}, []want{kill}},
+		"a SIGKILL in a control group without a kill":            {map[string]string{"a": bashKilled + "low 0 high 0 max 9 oom 4 oom_kill 0\n"}, []want{suspect}},
 		"counters of a control group alone":                      {map[string]string{"a": "oom 3\noom_kill 1\n"}, nil},
 		"a SIGKILL after a time limit":                           {map[string]string{"a": timeLimit + bashKilled}, nil},
 		"a SIGKILL after the program's own error":                {map[string]string{"a": "Traceback (most recent call last):\n  File \"t.py\", line 1, in f\n    x()\nKeyError: 'x'\n" + bashKilled}, nil},
@@ -88,6 +90,9 @@ func TestWhatCountsAsOneIncident(t *testing.T) {
 			t.Parallel()
 			var got []want
 			for _, in := range read(t, c.inputs).Incidents {
+				for _, e := range in.Evidence {
+					assert.NotEmpty(t, e.Text, "the line that proves it is quoted: %s", e.Why)
+				}
 				got = append(got, want{in.Verdict, in.Kind, in.Phase})
 			}
 			assert.Equal(t, c.want, got)

@@ -30,11 +30,19 @@ func (c *Collector) hideMarker(o *parser.Marker) {
 }
 
 func (c *Collector) hideGauge(o *parser.Gauge) {
-	if o.Fields["percent"] == "" && o.Fields["host_total"] == "" {
-		o.Text = "" // only the reading of a full host is quoted
+	if !isProof(o) {
+		o.Text = ""
 	}
 	o.Text, o.Fields = secret.Stable(o.Text), hideFields(o.Fields, secret.Stable)
 	c.hideHeader(&o.Header)
+}
+
+// isProof reports whether a conclusion may quote a reading: it tells how full the host or /dev/shm is, or counts kills.
+func isProof(g *parser.Gauge) bool {
+	if g.Name == "docker.default_shm" || g.Name == "shm.mounted" {
+		return true
+	}
+	return slices.ContainsFunc([]string{"percent", "host_total", "host_available", "kills"}, func(field string) bool { return g.Fields[field] != "" })
 }
 
 func (c *Collector) hideHeader(h *envelope.Header) {

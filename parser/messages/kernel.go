@@ -226,14 +226,14 @@ func kernelNeighbours() []pattern.Pattern {
 			NoMatch: []string{`EDAC MC0: 1 CE memory read error on CPU_SrcID#0_MC#0_Chan#0_DIMM#0`},
 		},
 		{
-			// Somebody printed a control group's counters. /proc/vmstat has one of the same name, of the whole node since it started, so
-			// alone they prove no failure of this run.
+			// Somebody printed a control group's counters, each on its line or all on one. /proc/vmstat has one of the same name, of the
+			// whole node since it started, so alone they prove no failure of this run.
 			Name:     "cgroup.kills",
 			Literals: []string{"oom_kill "},
-			Expr:     `^(?:[\w./-]{0,200}memory\.(?:events(?:\.local)?|oom_control):)?oom_kill (?<kills>[1-9]\d{0,6})\s*$`,
+			Expr:     `(?:^(?:[\w./-]{0,200}memory\.(?:events(?:\.local)?|oom_control):)?|\bhigh \d{1,10} max \d{1,10} oom \d{1,10} )oom_kill (?<kills>[1-9]\d{0,6})(?:\s*$| oom_group_kill \d)`,
 			Gauge:    true, Source: "Linux mm/memcontrol.c: memory.events of version 2, memory.oom_control of version 1",
-			Match:   []pattern.Sample{{Line: "oom_kill 1", Want: parser.Fields{"kills": "1"}}, {Line: "/sys/fs/cgroup/memory.events:oom_kill 3", Want: parser.Fields{"kills": "3"}}},
-			NoMatch: []string{"oom_kill 0", "oom_kill_disable 0", "slurmstepd: error: Detected 1 oom_kill event in StepId=4242.batch."},
+			Match:   []pattern.Sample{{Line: "oom_kill 1", Want: parser.Fields{"kills": "1"}}, {Line: "/sys/fs/cgroup/memory.events:oom_kill 3", Want: parser.Fields{"kills": "3"}}, {Line: "memory.events: low 0 high 0 max 214507 oom 4 oom_kill 4 oom_group_kill 0", Want: parser.Fields{"kills": "4"}}},
+			NoMatch: []string{"oom_kill 0", "low 0 high 0 max 214507 oom 4 oom_kill 0", "oom_kill_disable 0", "slurmstepd: error: Detected 1 oom_kill event in StepId=4242.batch."},
 		},
 		{
 			// An allocation inside the kernel failed and nobody was killed: of high orders a sign of fragmentation.
