@@ -88,7 +88,7 @@ func (c *change) leastValue(ctx *Context) {
 		}
 		one := "1"
 		c.To, c.ComputedFrom = &one, "one sample, the least there is; the log does not show what it is now"
-	case p.Next == "quarter" && slices.Contains([]string{"num_workers", "dataloader_num_workers"}, lastWord(p.Key)):
+	case slices.Contains([]string{"quarter", "main_process"}, p.Next) && slices.Contains([]string{"num_workers", "dataloader_num_workers"}, lastWord(p.Key)):
 		none := "0"
 		c.To, c.ComputedFrom = &none, "none, so that the main process loads the data; the log does not show what it is now"
 	case p.Next == "raise_stage" && p.Max == "3":

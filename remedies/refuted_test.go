@@ -51,7 +51,16 @@ func TestNothingIsSaidThatTheFiguresRefute(t *testing.T) {
 		stackOf(onCardOf("2.60 GiB", "79.32", "1.18 GiB", "72.41"), "/w/verl/workers/actor/dp_actor.py|_forward_micro_batch|entropy = verl_F.entropy_from_logits(logits)", "/w/verl/utils/torch_functional.py|entropy_from_logits|pd = torch.nn.functional.softmax(logits, dim=-1)")
 	one := "{'train_batch_size': 8, 'gradient_accumulation_steps': 1, 'zero_optimization': {'stage': 1}}\nNamespace(micro_batch_size=1, seq_length=16384, vocab_size=152064)\n" +
 		stackOf(onCardOf("9.28 GiB", "60.97", "1.32 GiB", "55.00"), "/w/train.py|step|out = model(**batch)", "deepspeed/runtime/engine.py|forward|loss = self.module(*inputs, **kwargs)", "transformers/models/qwen2/modeling_qwen2.py|forward|logits = logits.float()")
+	ollama := func(weights, cache, whole string) string {
+		return "Error: 500 Internal Server Error: model requires more system memory (" + whole + " GiB) than is available (7.9 GiB)\n" +
+			"time=2026-03-09T19:19:31.806Z level=INFO source=server.go:431 msg=\"starting runner\" cmd=\"/usr/bin/ollama runner --ollama-engine --model /m --port 41527\"\n" +
+			"time=2026-03-09T19:19:31.808Z level=INFO source=sched.go:484 msg=\"system memory\" total=\"7.7 GiB\" free=\"6.9 GiB\" free_swap=\"1024.0 MiB\"\n" +
+			"time=2026-03-09T19:19:31.838Z level=INFO source=runner.go:1284 msg=load request=\"{Operation:fit LoraPath:[] Parallel:1 BatchSize:512 FlashAttention:Disabled KvSize:32768 KvCacheType: NumThreads:8 GPULayers:[]}\"\n" +
+			"time=2026-03-09T19:19:32.015Z level=INFO source=device.go:245 msg=\"model weights\" device=CPU size=\"" + weights + " GiB\"\n" +
+			"time=2026-03-09T19:19:32.015Z level=INFO source=device.go:256 msg=\"kv cache\" device=CPU size=\"" + cache + " GiB\"\n"
+	}
 	for name, c := range map[string]struct{ log, never, other string }{
+		"weights that do not fit with any context":   {ollama("8.6", "0.6", "9.8"), "OLLAMA_CONTEXT_LENGTH=", ollama("4.6", "4.6", "9.8")},
 		"a budget that allows what failed":           {verl, "ppo_max_token_len_per_gpu=", strings.Replace(verl, "max_prompt_length=4096", "max_prompt_length=2048", 1)},
 		"one sample":                                 {one, "train_micro_batch_size_per_gpu=1", ""},
 		"frozen weights that the card does not hold": {lora("75.62"), "frozen ones", ""},

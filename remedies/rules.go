@@ -38,6 +38,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"sequences":           whole(fewerSequences),
 		"pinned_size":         pinnedSize,
 		"quarter":             whole(quarter),
+		"main_process":        whole(mainProcess),
 		"halve_micro":         whole(halveMicro),
 		"halve_micro_divisor": whole(halveMicroDivisor),
 		"halve_micro_global":  whole(halveMicroGlobal),
@@ -164,6 +165,14 @@ func quarter(q *paramQuery, n int64) proposedValue {
 	}
 	to := max(n/4, low, min(n-1, 1)) // 0 only after 1: then the main process loads the data
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / 4 = %d", n, n/4) + clamped(n/4, to, "the minimum")}
+}
+
+// mainProcess is for /dev/shm: one batch may exceed what a container has by default, so any number of workers may fail again.
+func mainProcess(q *paramQuery, n int64) proposedValue {
+	if n <= 0 {
+		return atBound("%s is %d already, the minimum", q.p.Key, n)
+	}
+	return proposedValue{to: "0", how: "none, so that the main process loads the data"}
 }
 
 // halve halves a value, but not below the parameter's minimum.

@@ -437,6 +437,22 @@ func TestAnEngineSleepsWhoseProcessHoldsFarLessThanItsShare(t *testing.T) {
 	}
 }
 
+// TestBatchesLeaveSharedMemory asks for workers where /dev/shm is full: any of them may fill it again.
+func TestBatchesLeaveSharedMemory(t *testing.T) {
+	t.Parallel()
+	const bus = "RuntimeError: DataLoader worker (pid 214) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.\n"
+	for settings, want := range map[string]string{
+		"":                                     "num_workers=0", // the log does not show it
+		"Namespace(num_workers=8, epochs=3)\n": "num_workers=0",
+	} {
+		changes := settingsChanged(answerTo(t, settings+bus))
+		assert.Contains(t, changes, want)
+		assert.NotContains(t, changes, "num_workers=2", "a quarter")
+		assert.NotContains(t, changes, "num_workers=4", "half")
+	}
+	assert.NotContains(t, settingsChanged(answerTo(t, "Namespace(num_workers=0, epochs=3)\n"+bus)), "num_workers=0", "that is so already")
+}
+
 // TestWorkersGoDownToAQuarter asks for processes that each hold a copy of something.
 func TestWorkersGoDownToAQuarter(t *testing.T) {
 	t.Parallel()

@@ -387,13 +387,20 @@ func CacheBytes(in *Input) int64 {
 	return n
 }
 
-// WeightsOnHost reports that the weights which Ollama's own engine keeps in host memory leave nothing of the limit. It copies them, and its
-// check sees the memory of the machine.
+// WeightsOnHost reports that the weights which Ollama's own engine keeps in host memory leave nothing of the limit, or exceed what its check
+// found free. It copies them, and the check sees the memory of the machine, not a container's limit.
 func WeightsOnHost(in *Input) string {
-	if !in.host() || in.HostLimit == nil || in.HostWeights == 0 || in.HostWeights < *in.HostLimit/10*9 {
+	if !in.host() || in.HostWeights == 0 {
 		return ""
 	}
-	return fmt.Sprintf("Ollama puts %s of weights in host memory, and the limit is %s", classifier.GiB(in.HostWeights), gib(in.HostLimit))
+	puts := fmt.Sprintf("Ollama puts %s of weights in host memory, and ", classifier.GiB(in.HostWeights))
+	switch {
+	case in.HostLimit != nil && in.HostWeights >= *in.HostLimit/10*9:
+		return puts + "the limit is " + gib(in.HostLimit)
+	case in.Requested != nil && in.Free != nil && in.HostWeights > *in.Free && in.HostWeights < *in.Requested:
+		return puts + "only " + gib(in.Free) + " was free"
+	}
+	return ""
 }
 
 // AnotherWorker reports that a process on the card is a worker of the same server, which has its own copy of the model there.
