@@ -220,7 +220,7 @@ const daskMemory = "dask.memory"
 // byContext falls back on what the log said before: open timers, markers, the process, the file, the last step.
 func (c *conclusion) byContext() phase.Verdict {
 	e := c.root
-	for _, tells := range []func() (phase.Verdict, bool){c.byBar, c.byStage, c.stageOfWitness, c.elsewhere, c.byName} {
+	for _, tells := range []func() (phase.Verdict, bool){c.byBar, c.bySaveStep, c.byStage, c.stageOfWitness, c.elsewhere, c.byName} {
 		if v, ok := tells(); ok {
 			return v
 		}
