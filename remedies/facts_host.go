@@ -169,6 +169,10 @@ func hostFacts() map[string]fact {
 			why := cause.Copies(ctx.input())
 			return verdict{truthOf(why != "" && ctx.is("held_by:implicitfunc")), "the trials hold about as much each, as copies of the same data do"}
 		}},
+		"reads_whole": {"a whole model was read into host memory", "not while a whole model was read", func(ctx *Context, _ string) verdict {
+			byTensor := ctx.is("set:lazy_load_tensors") || ctx.is("set:lazy_unpickle") // a converter's options
+			return verdict{truthOf(readsShards(ctx) && !byTensor), "a whole model was read into host memory"}
+		}},
 		"mapping":   {"it failed in Dataset.map", "not in Dataset.map", mapping},
 		"compiling": {"a compiler was killed", "no compiler was killed", compiling},
 		"loads_dataset": {"it failed in load_dataset", "not in load_dataset", func(ctx *Context, _ string) verdict {
@@ -181,4 +185,9 @@ func hostFacts() map[string]fact {
 		"nccl_shm":     {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
 		"full_state":   {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
 	}
+}
+
+// readsShards reports whether host memory ran out while a checkpoint of several files was read (transformers/modeling_utils.py).
+func readsShards(ctx *Context) bool {
+	return ctx.resource == "host" && strings.Contains(strings.ToLower(ctx.incident.PhaseWhy), "checkpoint shards")
 }

@@ -452,6 +452,7 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 
 		{"experts in host memory beside half-empty cards", "+ llama-server --model /m/q-IQ4_XS.gguf -ngl 99 --cpu-moe --no-mmap -c 262144\nllama_model_load_from_file_impl: using device CUDA0 (NVIDIA GeForce RTX 5090) - 31514 MiB free\nload_tensors:        CUDA0 model buffer size =  2588.14 MiB\nload_tensors:    CUDA_Host model buffer size = 116354.33 MiB\nKilled\n" + kill, "host_load", "--no-mmap=False"},
 		{"a converter that holds all tensors", stackOf("numpy._core._exceptions._ArrayMemoryError: Unable to allocate 561. MiB for an array with shape (132, 2048, 2176) and data type uint8", "/home/u/llama.cpp/convert_hf_to_gguf.py|main|model_instance.write()", "/home/u/llama.cpp/gguf-py/gguf/gguf_writer.py|add_tensor|self.tensors[-1][name] = TensorInfo("), "limit_too_small", "--use-temp-file=True"},
+		{"a checkpoint of several files in float32 by default", "transformers 4.48.3 torch 2.5.1\nLoading checkpoint shards:  67%|######7   | 2/3 [00:15<00:07,  7.88s/it]\nKilled\n" + kill, "host_load", "torch_dtype=bfloat16"},
 		{"a converter that can load tensors one by one", "$ python3 -m maxtext.checkpoint_conversion.to_maxtext --lazy_load_tensors=False\nLoading checkpoint shards:  90%|#########  | 27/30 [01:04<00:07, 2.40s/it]\nKilled\n" + kill, "host_load", "--lazy_load_tensors=True"},
 
 		// whose limit
