@@ -135,18 +135,15 @@ func setMoreGPUs(changes []Change) {
 	}
 }
 
-// enough leaves out the options that are known to free too little, where one is known to free enough, and those that free less than half of
-// what was missing, where another may free enough.
+// enough leaves out the options that are known to free too little, where another frees enough or may do so. A step from a value that the log
+// does not show may be larger than it was taken for.
 func enough(options []option) []option {
 	has := func(class int) bool {
 		return slices.ContainsFunc(options, func(o option) bool { return o.class <= class })
 	}
-	helps := func(o *option) bool { // it frees half of what was missing, or what is set now is not known
-		assumed := func(c Change) bool { return c.From == nil }
-		return o.FreesBytes == nil || o.MarginBytes == nil || *o.FreesBytes >= -*o.MarginBytes || slices.ContainsFunc(o.Changes, assumed)
-	}
+	assumed := func(c Change) bool { return c.From == nil && c.Direction != "set" }
 	return slices.DeleteFunc(options, func(o option) bool {
-		return o.class == tooLittle && (has(fits) || has(mayFit) && !helps(&o))
+		return o.class == tooLittle && (has(fits) || has(mayFit) && !slices.ContainsFunc(o.Changes, assumed))
 	})
 }
 

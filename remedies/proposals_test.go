@@ -298,3 +298,25 @@ func of(application string, r *classifier.Run) *classifier.Run {
 	r.Application = application
 	return r
 }
+
+// TestWhatIsKnownToFreeTooLittleGivesWay has options that free too little beside a better one.
+func TestWhatIsKnownToFreeTooLittleGivesWay(t *testing.T) {
+	t.Parallel()
+	from := "8192"
+	little := option{Proposal: Proposal{Changes: []Change{{Key: "optim", Direction: "set"}}}, class: tooLittle}
+	step := option{Proposal: Proposal{Changes: []Change{{Key: "chunk", Direction: "down"}}}, class: tooLittle} // from a default that may differ
+	known := option{Proposal: Proposal{Changes: []Change{{Key: "chunk", Direction: "down", From: &from}}}, class: tooLittle}
+	for name, c := range map[string]struct {
+		beside int
+		want   int
+	}{
+		"one that fits":              {fits, 1},
+		"one that may fit":           {mayFit, 2},
+		"one of which less is known": {unknownNow, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			assert.Len(t, enough([]option{{class: c.beside}, little, step, known}), c.want)
+		})
+	}
+}
