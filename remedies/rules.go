@@ -167,8 +167,12 @@ func quarter(q *paramQuery, n int64) proposedValue {
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / 4 = %d", n, n/4) + clamped(n/4, to, "the minimum")}
 }
 
-// mainProcess is for /dev/shm: one batch may exceed what a container has by default, so any number of workers may fail again.
+// mainProcess is for /dev/shm: one batch may exceed what a container has by default, so any number of workers may fail again. Where somebody
+// gave it a size, it holds batches, and fewer workers keep fewer of them.
 func mainProcess(q *paramQuery, n int64) proposedValue {
+	if q.is("set:--shm-size") || q.is("set:shm_size") {
+		return quarter(q, n)
+	}
 	if n <= 0 {
 		return atBound("%s is %d already, the minimum", q.p.Key, n)
 	}

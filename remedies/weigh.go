@@ -320,6 +320,16 @@ func sameResults(ctx *Context, n int64, changes []Change) string {
 	if ctx.phase == "logprob" && !strings.Contains(changes[0].Key, "train_batch") || slices.Contains(derivesAccumulation, programOf(ctx.run).ID) {
 		return "Results do not change."
 	}
+	if programOf(ctx.run).ID == "torchtitan" { // trainer.py accumulates up to it; -1 is what all GPUs have at once
+		key := "training.global_batch_size"
+		if set, ok := ctx.settings.find(key, true); ok && !strings.HasPrefix(set.value.Value, "-") {
+			return "Results do not change."
+		}
+		if now, ok := ctx.settings.integer("global_batch_size"); ok && now > 0 {
+			return fmt.Sprintf("To keep the results, set --%s = %d.", key, now)
+		}
+		return "To keep the results, set --" + key + " to what all GPUs have at once now."
+	}
 	for _, key := range []string{"gradient_accumulation_steps", "accumulate_grad_batches", "gradient_accumulation_iters"} {
 		f, ok := ctx.settings.find(key, true)
 		if steps, isInt := parseInt(f.value.Value); ok && isInt && steps > 0 && steps <= mostSamples {

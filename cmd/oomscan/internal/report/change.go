@@ -87,7 +87,11 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 	case command != "":
 		p.para(at, span{plain, closed(x.Title)})
 		if whole {
-			p.para(at, span{plain, text}, span{code, command})
+			var note string
+			if measure(command)+at.hang > p.width {
+				command, note, _ = strings.Cut(command, commandMark)
+			}
+			p.para(at, span{plain, text}, span{code, command}, span{dim, commandMark + unbroken(note)})
 		}
 	case x.FreesBytes == nil:
 		p.para(at, span{plain, strings.TrimSpace(closed(x.Title) + " " + text)})
@@ -103,7 +107,11 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 	for _, s := range x.Needs {
 		switch text, command := question(s); {
 		case command != "":
-			p.para(at, span{plain, text}, span{code, command})
+			var note string
+			if measure(command)+at.hang > p.width {
+				command, note, _ = strings.Cut(command, commandMark)
+			}
+			p.para(at, span{plain, text}, span{code, command}, span{dim, commandMark + unbroken(note)})
 		case whole:
 			p.para(at, span{dim, wordFirst}, span{plain, text})
 		default:
