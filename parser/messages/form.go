@@ -20,15 +20,19 @@ func formVetoes() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name: "veto.diff",
-			Expr: `^(?:@@ -\d{1,6}(?:,\d{1,6})? \+\d|[+-]{1,2}(?![a-z]{0,3}sh: )(?:\w(?<!\d)|["'#(\[{<*/,]|\t)|\+ {2,}|- {4,})`,
-			Veto: true, Source: "diff -u, git diff, git log -p",
+			Expr: `^(?:@@ -\d{1,6}(?:,\d{1,6})? \+\d|[+-]{1,2}(?![a-z]{0,3}sh: )(?:\w(?<!\d)|["'#(\[{<*/,]|\t)|\+ {2,}|- {4,})|^\s{2,60}(?!- .*"\s*$)(?:[+~-]|-/\+|\+/-) (?:(?!\w{0,40}(?:err|exc|fail|reason|stat))"?[a-z_][\w.-]{0,60}"? {1,60}= "[^{].{0,2000}(?<!\\)"(?: -> (?:null|\(.{1,40}\)))?(?: # forces replacement)?|".{0,2000}(?<!\\)",)\s*$`,
+			Veto: true, Source: "diff -u, git diff, git log -p, terraform plan",
 			Match: lines(
 				"+RuntimeError: CUDA error: out of memory",
 				`-                raise RuntimeError("CUDA error: out of memory")`,
 				"-,,,run_10,RuntimeError: CUDA error: out of memory",
 				"@@ -63,6 +63,7 @@ const CUresult cudaErrorMemoryAllocation = hipErrorMemoryAllocation;",
+				`      ~ pattern        = "oom" -> "\"torch.OutOfMemoryError: CUDA out of memory\""`, `          + "CUDA error: out of memory",`,
 			),
-			NoMatch: []string{"- RuntimeError: CUDA error: out of memory", "  +-+---------------- 1 ----------------", "---> 12 CUDA error: out of memory", "-9 is what it exited with", "-bash: fork: Cannot allocate memory"},
+			NoMatch: []string{
+				`  - last_error = "CUDA error: out of memory"`, `  - detail = "CUDA error: out of memory"`, `  + job 3 = "CUDA error: out of memory"`, `    - "CUDA error: out of memory"`,
+				"- RuntimeError: CUDA error: out of memory", "  +-+---------------- 1 ----------------", "---> 12 CUDA error: out of memory", "-9 is what it exited with", "-bash: fork: Cannot allocate memory",
+			},
 		},
 		{
 			Name:     "veto.shell",
