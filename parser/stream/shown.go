@@ -5,17 +5,18 @@ import (
 	"slices"
 	"strconv"
 
+	"oomscan/parser"
 	"oomscan/parser/lazyre"
 )
 
 // Programs show texts in forms that no failure has: their own help, manuals, what a search found, a table of samples, passages of
-// documents, what a tool of an agent printed, and what the tests that passed did.
+// documents, what a tool of an agent printed, what the tests that passed did, and comments of configuration files.
 
 // isShown reports whether the lines above an event show that it is such a text.
-func (r *Reader) isShown(at int) bool {
+func (r *Reader) isShown(e *parser.Event, at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) ||
-		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || isDumped(own)
+		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || isDumped(own) || r.inConfiguration(e, own, at)
 }
 
 // usage is the first line of the help of a program as argparse prints it (argparse.py, HelpFormatter) or click (click/formatting.py), and
@@ -194,3 +195,33 @@ func (r *Reader) inPasses(at int) bool {
 var dumped = lazyre.New(`^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="`)
 
 func isDumped(own []byte) bool { return bytes.Contains(own, []byte("<row Id=")) && dumped().Match(own) }
+
+// section and assignment are the lines of a configuration file that are no comments, as systemd has it, or any program that reads INI or TOML.
+var (
+	section    = lazyre.New(`^\[\[?[A-Za-z][\w. :"/-]{0,60}\]\]?$`)
+	assignment = lazyre.New(`^[A-Za-z][\w.-]{0,60} ?= ?`)
+)
+
+// inConfiguration reports whether a kill is told in a comment below a section of such a file, and nothing else is between. What a runtime or a
+// script prints as comments of its own failure may follow such a file as well, but no kill.
+func (r *Reader) inConfiguration(e *parser.Event, own []byte, at int) bool {
+	if e.Kind != parser.OOMKill || !isRemark(own) {
+		return false // as most events
+	}
+	assigned := false
+	for line := range r.above(at) {
+		switch {
+		case len(line) == 0 || isRemark(line):
+		case section().Match(line):
+			return assigned
+		case assignment().Match(line):
+			assigned = true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// isRemark reports whether a line is a comment of a configuration file.
+func isRemark(line []byte) bool { return len(line) > 0 && (line[0] == '#' || line[0] == ';') }

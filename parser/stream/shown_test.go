@@ -19,6 +19,8 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		codex = "[2025-09-02T10:00:09] bash -lc 'tail slurm-7.err' succeeded in 21ms:\n"
 		tests = "==== PASSES ====\n____ test_x ____\n---- Captured log call ----\n"
 		dump  = "  <row Id=\"10\" PostTypeId=\"1\" Body=\"&lt;pre&gt;Hello&#xA;"
+		unit  = "# /etc/x.service\n[Service]\nOOMPolicy=continue\n\n# the kernel then says\n"
+		task  = "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),task=python,pid=41,uid=0\n"
 		tool  = "● Bash(python main.py)\n  ⎿  step 1\n     Traceback (most recent call last):\n"
 	)
 	for name, c := range map[string]struct {
@@ -76,6 +78,14 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		"a row of a dump":                   {dump + oom[:len(oom)-1] + "&lt;/pre&gt;\" Title=\"Why\" />\n", true},
 		"a failure behind a dump":           {dump + "\" />\n" + oom, false},
 		"a result of tests in XML":          {"  <testcase name=\"x\"><failure message=\"" + oom[:len(oom)-1] + "\"/></testcase>\n", false},
+		"a comment of a unit":               {unit + "# " + task, true},
+		"a comment of a table in TOML":      {"[train.limits]\nmemory = \"90%\"\n#   " + task, true},
+		"a kill behind a unit":              {unit + task, false},
+		"a log whose lines are comments":    {strings.ReplaceAll("step 1\nbatch=8\n"+task, "\n", "\n# "), false},
+		"such a log behind a setting":       {"batch=8\n# step 1\n# " + task, false},
+		"behind a label in brackets":        {"[train]\n# step 1\n# " + task, false},
+		"behind a unit and a command":       {unit + "$ dmesg | sed 's/^/# /'\n# " + task, false},
+		"a runtime that dies behind a unit": {unit + "#\n# There is insufficient memory for the Java Runtime Environment to continue.\n", false},
 		"an indented failure far behind":    {tool + "\n● Done.\n     " + oom, false},
 	} {
 		for _, head := range []bool{true, false} {
