@@ -38,21 +38,40 @@ func isPageHead(line []byte) bool {
 	return bytes.HasSuffix(rest, first) && len(rest) > len(first) && pageName().Match(first)
 }
 
+// A section of a page is shown without its head as well. Then so many lines of it are words as in sentences, all of them as far from the edge
+// as man puts them: what a program reports below a heading has few words.
+const (
+	pageIndent = 7
+	leastWords = 5
+)
+
+// words is such a line: it has no figures and few signs.
+var words = lazyre.New(`^ {7,}(?:[(“"'‘]?[A-Za-z][a-z'’-]{0,20}(?:\.[a-z]\.)?[”"'’]?[),;:]{0,2} ){3,}[A-Za-z'’-]{1,20}[.,;:)]{0,3}$`)
+
 // inUsage reports whether an event is indented below the first line of a help, or of a page of a manual, and nothing but headings of sections
-// is between.
+// is between, or in a section of a page.
 func (r *Reader) inUsage(at int) bool {
-	if indentOf(r.buf[at:]) < 2 {
+	margin := indentOf(r.buf[at:])
+	if margin < 2 {
 		return false
 	}
-	inPage := false
+	inPage, said := false, 0
 	for line := range r.above(at) {
+		if indent := indentOf(line); indent > 0 {
+			margin = min(margin, indent)
+		}
 		switch {
+		case words().Match(line):
+			said++
 		case len(line) == 0 || indentOf(line) >= 2 || bytes.HasPrefix(line, bytes.TrimSpace(quoted)): // the last stands for a row that was broken
 		case isPageHead(line):
 			return true
 		case usage().Match(line):
 			return !inPage
 		case pageSection().Match(line):
+			if !inPage && margin >= pageIndent && said >= leastWords {
+				return true
+			}
 			inPage = true
 		case !sectionOfUsage().Match(line):
 			return false

@@ -13,6 +13,8 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		kill  = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
 		help  = "Usage: train [OPTIONS] CONFIG\n\n  Trains a model.\n\nOptions:\n  --batch INTEGER  Samples.\n"
 		page  = "SBATCH(1)                Slurm Commands                SBATCH(1)\n\nNAME\n       sbatch - Submit a script.\n\nEXIT STATUS\n       The file holds\n\n"
+		codes = "JOB STATE CODES\n       BF  BOOT_FAIL\n              The job was terminated, typically because of a failure of the hardware (e.g. a node\n              did not boot and the job can not be queued again).\n\n" +
+			"       PR  PREEMPTED\n              The job was terminated due to preemption.\n\n       If a job was killed for its memory then sacct prints that, and so\n       the standard error of it holds\n\n"
 		foot  = "       0\n\nSlurm Commands           June 2025           SBATCH(1)\n"
 		rows  = "                  prompt        completion  reward\n0  Write a poem about it   Leaves drift down     0.5\n"
 		found = "[1] (score 0.83, kb/slurm/oom.md)\n    The log of the job says\n"
@@ -38,6 +40,13 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		"a run behind its head":             {page + "training\n    " + kill, false},
 		"a call at both ends":               {"step(1) runs step(2)\n    " + kill, false},
 		"two counts":                        {"GPU0(1)   GPU1(1)\n    " + kill, false},
+		"a section of a page":               {codes + "           " + kill, true},
+		"a run behind a section":            {codes + "EXAMPLES\n+ python train.py\n           " + kill, false},
+		"a run behind the last section":     {codes + "EXAMPLES\n           " + kill, false},
+		"a report with a few words":         {"JOB SUMMARY\n       The job on this node was killed by the system.\n       See the last lines of its log for the reason.\n\n           " + kill, false},
+		"a log below a heading":             {"JOB LOG\n" + strings.Repeat("       10:00:01 step 1 of the run is done\n", 9) + "       " + kill, false},
+		"a report near the edge":            {strings.ReplaceAll(codes, "       ", "  ") + "    " + kill, false},
+		"a report that begins near it":      {strings.Replace(codes, "       PR", "    PR", 1) + "           " + kill, false},
 		"what ripgrep found":                {"docs/faq.md\n3:The job died:\n4-\n12:" + kill, true},
 		"with a gap":                        {"src/x.rs\n3:// It says\n--\n12:        " + oom, true},
 		"what it found in a log":            {"logs/train.log\n12:" + kill, false},
