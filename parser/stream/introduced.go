@@ -28,9 +28,9 @@ type testRunner struct {
 const sessionSign = "test session starts"
 
 // testRunners are pytest for a test and for a session that does not name its tests, unittest, which shows the first line of a test's docstring
-// before the result, go test, GoogleTest, cargo test, ctest -V,
-// Jest, which names the file behind what its tests print, MkDocs, which runs none, but may print the pages that it builds, and what prints
-// TAP: there a line between two results may be of the test before it or of the one behind it, so both must pass.
+// before the result, doctest -v, which shows what a test runs and what it must print before it runs it, go test, GoogleTest, cargo test,
+// ctest -V, Jest, which names the file behind what its tests print, MkDocs, which runs none, but may print the pages that it builds, and what
+// prints TAP: there a line between two results may be of the test before it or of the one behind it, so both must pass.
 var testRunners = []testRunner{
 	{
 		sign:   "::",
@@ -49,6 +49,12 @@ var testRunners = []testRunner{
 		begins: lazyre.New(`^(?:\w+ \([\w.<>]+\) \.\.\. |test\w* \(\w+(?:\.\w+)+\)$)`),
 		passes: lazyre.New(`^(?:.+ \.\.\. )?(?:ok|skipped .*|expected failure)$`),
 		fails:  lazyre.New(`^(?:.+ \.\.\. )?(?:FAIL|ERROR|unexpected success)$`),
+	},
+	{
+		sign:   "Trying:",
+		begins: lazyre.New(`^Trying:$`),
+		passes: lazyre.New(`^ok$`),
+		fails:  lazyre.New(`^Failed example:$`),
 	},
 	{
 		sign:   "=== ",
