@@ -20,7 +20,7 @@ func formVetoes() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name: "veto.diff",
-			Expr: `^(?:@@ -\d{1,6}(?:,\d{1,6})? \+\d|[+-]{1,2}(?![a-z]{0,3}sh: )(?:\w(?<!\d)|["'#(\[{<*/,]|\t)|\+ {2,}|- {4,})|^\s{2,60}(?!- .*"\s*$)(?:[+~-]|-/\+|\+/-) (?:(?!\w{0,40}(?:err|exc|fail|reason|stat))"?[a-z_][\w.-]{0,60}"? {1,60}= "[^{].{0,2000}(?<!\\)"(?: -> (?:null|\(.{1,40}\)))?(?: # forces replacement)?|".{0,2000}(?<!\\)",)\s*$`,
+			Expr: `^(?:@@ -\d{1,6}(?:,\d{1,6})? \+\d|[+-]{1,2}(?![a-z]{0,3}sh: )(?:\w(?<!\d)|["'#(\[{<*/,]|\t)|\+ {2,}|- {4,}|\s{2,60}(?!- .*"\s*$)(?:[+~-]|-/\+|\+/-) (?:(?!\w{0,40}(?:err|exc|fail|reason|stat))"?[a-z_][\w.-]{0,60}"? {1,60}= "[^{].{0,2000}(?<!\\)"(?: -> (?:null|\(.{1,40}\)))?(?: # forces replacement)?|".{0,2000}(?<!\\)",)\s*$)`,
 			Veto: true, Source: "diff -u, git diff, git log -p, terraform plan",
 			Match: lines(
 				"+RuntimeError: CUDA error: out of memory",
