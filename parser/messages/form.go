@@ -20,15 +20,19 @@ func formVetoes() []pattern.Pattern {
 	return []pattern.Pattern{
 		{
 			Name: "veto.diff",
-			Expr: `^(?:@@ -\d{1,6}(?:,\d{1,6})? \+\d|[+-]{1,2}(?![a-z]{0,3}sh: )(?:\w(?<!\d)|["'#(\[{<*/,]|\t)|\+ {2,}|- {4,})`,
-			Veto: true, Source: "diff -u, git diff, git log -p",
+			Expr: `^(?:@@ -\d{1,6}(?:,\d{1,6})? \+\d|[+-]{1,2}(?![a-z]{0,3}sh: )(?:\w(?<!\d)|["'#(\[{<*/,]|\t)|\+ {2,}|- {4,}|\s{2,60}(?!- .*"\s*$)(?:[+~-]|-/\+|\+/-) (?:(?!\w{0,40}(?:err|exc|fail|reason|stat))"?[a-z_][\w.-]{0,60}"? {1,60}= "[^{].{0,2000}(?<!\\)"(?: -> (?:null|\(.{1,40}\)))?(?: # forces replacement)?|".{0,2000}(?<!\\)",)\s*$)`,
+			Veto: true, Source: "diff -u, git diff, git log -p, terraform plan",
 			Match: lines(
 				"+RuntimeError: CUDA error: out of memory",
 				`-                raise RuntimeError("CUDA error: out of memory")`,
 				"-,,,run_10,RuntimeError: CUDA error: out of memory",
 				"@@ -63,6 +63,7 @@ const CUresult cudaErrorMemoryAllocation = hipErrorMemoryAllocation;",
+				`      ~ pattern        = "oom" -> "\"torch.OutOfMemoryError: CUDA out of memory\""`, `          + "CUDA error: out of memory",`,
 			),
-			NoMatch: []string{"- RuntimeError: CUDA error: out of memory", "  +-+---------------- 1 ----------------", "---> 12 CUDA error: out of memory", "-9 is what it exited with", "-bash: fork: Cannot allocate memory"},
+			NoMatch: []string{
+				`  - last_error = "CUDA error: out of memory"`, `  - detail = "CUDA error: out of memory"`, `  + job 3 = "CUDA error: out of memory"`, `    - "CUDA error: out of memory"`,
+				"- RuntimeError: CUDA error: out of memory", "  +-+---------------- 1 ----------------", "---> 12 CUDA error: out of memory", "-9 is what it exited with", "-bash: fork: Cannot allocate memory",
+			},
 		},
 		{
 			Name:     "veto.shell",
@@ -433,16 +437,16 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.listed",
 			Requires: []string{" (", ": ", "#", "\t", "Cannot"},
-			Expr:     `^(?:\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |: \d{10}:\d{1,6};|#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|Q: (?:What|Why|How|Can|Is|Does|Do|Should|My|I)\b|(?:hyp|ref|src|tgt|Decoded|Tokens|Generated text|[Ss]olution(?:_str| string)): |(?:Prompt|Output): {2,8}["']|(?:Last|First) (?:hit|seen) \d{1,4} (?:day|week|month|year)s? ago\b|[STHDP]-\d{1,7}\t|\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$))`,
-			Veto:     true, Source: "git blame, the history of zsh, gh issue list, questions and answers, what a model reads and writes (fairseq, vLLM's examples, verl's rewards), errors in a manual",
+			Expr:     `^(?:\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |: \d{10}:\d{1,6};|#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|#\d{1,7} {2}\S.{0,400} {2}(?:about|less than) (?:\d{1,3}|a) (?:minute|hour|day|month|year)s? ago\s*$|title:\t\S|Q: (?:What|Why|How|Can|Is|Does|Do|Should|My|I)\b|(?:hyp|ref|src|tgt|Decoded|Tokens|Generated text|[Ss]olution(?:_str| string)): |(?:Prompt|Output): {2,8}["']|(?:Last|First) (?:hit|seen) \d{1,4} (?:day|week|month|year)s? ago\b|[STHDP]-\d{1,7}\t|\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$))`,
+			Veto:     true, Source: "git blame, the history of zsh, gh issue list and view, questions and answers, what a model reads and writes (fairseq, vLLM's examples, verl's rewards), errors in a manual",
 			Match: lines(
 				`^1a2b3c4 (Me 2026-03-01 09:00:00 +0000 12)     raise RuntimeError("CUDA error: out of memory")`,
 				`: 1772355600:0;dmesg -T | grep "Killed process 4121 (python3) total-vm"`,
 				`Q: What does "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed." mean?`,
 				"hyp: CUDA error: out of memory", "Output:    ' CUDA error: out of memory'", "solution_str: RuntimeError: CUDA error: out of memory is raised", "H-12\t-0.31\tCUDA error: out of memory", "       ENOMEM Cannot allocate memory (POSIX.1-2001).",
-				"#812  open  torch.OutOfMemoryError: CUDA out of memory on 8xA100 (bug)",
+				"#812  open  torch.OutOfMemoryError: CUDA out of memory on 8xA100 (bug)", "#809  RuntimeError: CUDA error: out of memory  bug, oom  about 1 day ago", "title:\tRuntimeError: CUDA error: out of memory in a step",
 			),
-			NoMatch: []string{"#3 rank 3: RuntimeError: CUDA error: out of memory", "1a2b3c4d (rank 3) RuntimeError: CUDA error: out of memory"},
+			NoMatch: []string{"#3 rank 3: RuntimeError: CUDA error: out of memory", "#3  rank 3: RuntimeError: CUDA error: out of memory  2 hours ago", "title: RuntimeError: CUDA error: out of memory", "1a2b3c4d (rank 3) RuntimeError: CUDA error: out of memory"},
 		},
 		{
 			// These look through the whole message, so they need a rare word.

@@ -59,5 +59,29 @@ func recordVetoes() []pattern.Pattern {
 				`{"type":"message","subtype":"bot_message","text":"RuntimeError: CUDA error: out of memory"}`,
 			},
 		},
+		{
+			// An object whose class names a document or a turn of a dialogue fills the rest of the line. Where one could not be read, the failure
+			// stands before or behind it, and what a collector keeps has a level, a host or a time.
+			Name:     "veto.document",
+			Requires: []string{"text='", `text="`, "content='", `content="`},
+			Expr: `^(?:(?!rror|ailed|illed|emory)[^'"=]){0,300}?\b\w{0,40}(?:Document|Passage|Chunk|TextNode|(?:Human|AI|System|Tool|Chat|ChatCompletion)Message|CompletionOutput|Sample|Example)\(` +
+				`(?!.{0,8000}?(?:\b(?:error|err|exception|exc|message|reason|level|severity|status|state|std(?:err|out)|stream|host(?:name)?|time(?:stamp)?|(?:exit|return)_?code)=|["'](?:level|severity|error|stream|hostname)["']: ))` +
+				`.{0,4000}?\b(?:text|content|page_content)=(?>'(?:[^'\\]|\\.){0,8000}'|"(?:[^"\\]|\\.){0,8000}")(?:, \w{1,40}=.{0,8000})?\)[\])}]{0,8}\s*$`,
+			Also:   []string{"torch.oom.of_which", "kernel.killed", "kernel.report", "slurm.oom_kill", "cuda.error"},
+			Veto:   true,
+			Source: "documents and messages as Python shows them: datatrove, LangChain, LlamaIndex, Haystack, openai, vLLM",
+			Match: lines(
+				`kept Document(text='kernel: Out of memory: Killed process 41 (mysqld) total-vm:1kB, anon-rss:1kB\\nkernel: oom_reaper', id='<urn:uuid:1>', media=[], metadata={'url': 'https://a.example/1'})`,
+				`[TextNode(id_='a-1', metadata={}, text="slurmstepd: error: Detected 1 oom_kill event in StepId=1.batch. It\'s over", score=None)]`,
+				`ToolMessage(content='Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB', tool_call_id='c1')`,
+			),
+			NoMatch: []string{
+				`CUDA error: out of memory while embedding Document(text='hello', id='1')`,
+				`Document(text='hello', id='1') failed: RuntimeError: CUDA error: out of memory`,
+				`Document(text='Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB', level='error', id='1')`,
+				`Event(id='1', text='Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB')`,
+				`TaskResult(content='RuntimeError: CUDA error: out of memory', metadata={})`,
+			},
+		},
 	}
 }

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"oomscan/parser/lazyre"
@@ -15,9 +16,27 @@ var mailHeader = lazyre.New(`^(?:From .*\n)?(?:[A-Z][\w-]{0,40}: .*\n(?:[ \t]+\S
 // stays as it is.
 func withoutMailHeader(text []byte) []byte { return text[len(mailHeader().Find(text)):] }
 
+// quotedPart is a text from the first row with the mark of a mail to the last one: around them stand the words of whoever quotes a log.
+func (w wrapping) quotedPart(text []byte) []byte {
+	if !strings.HasPrefix(w.left, ">") {
+		return text
+	}
+	first, end, at := -1, 0, 0
+	for row := range bytes.Lines(text) {
+		if _, ok := w.inside(bytes.TrimSuffix(row, []byte{'\n'})); ok {
+			if first < 0 {
+				first = at
+			}
+			end = at + len(row)
+		}
+		at += len(row)
+	}
+	return text[max(first, 0):end]
+}
+
 // firstRows are those of the first [sniffLen] bytes: a flowed mail begins with words of its own, and its rows are short.
 func (w wrapping) firstRows(head []byte) [][]byte {
-	rows, _ := w.rows(wholeRows(head[:min(len(head), sniffLen)]))
+	rows, _ := w.rows(w.quotedPart(wholeRows(head[:min(len(head), sniffLen)])))
 	return rows
 }
 

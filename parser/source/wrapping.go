@@ -30,7 +30,7 @@ const (
 )
 
 // quoteMarks are what may surround the rows of a quoted log.
-var quoteMarks = []wrapping{{left: "> > "}, {left: ">> "}, {left: "> "}, {left: "│ ", right: "│"}, {left: "┃ ", right: "┃"}, {}}
+var quoteMarks = []wrapping{{left: "> > > "}, {left: "> >> "}, {left: ">>> "}, {left: "> > "}, {left: ">> "}, {left: "> "}, {left: "│ ", right: "│"}, {left: "┃ ", right: "┃"}, {}}
 
 // detectWrapping recognizes a log whose lines were broken at a width, as terminals, boxes and mail programs do: no
 // row is longer, and words continue on the next row.
@@ -48,7 +48,7 @@ func detectWrapping(head []byte) wrapping {
 		if w.left != "" && !bytes.Contains(head, []byte(w.left)) {
 			continue
 		}
-		rows, box := w.rows(text)
+		rows, box := w.rows(w.quotedPart(text))
 		switch {
 		case rows == nil:
 			continue

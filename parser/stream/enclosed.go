@@ -253,7 +253,7 @@ func (r *Reader) inMember(at int) bool {
 // A record of a data set has a task and what solves it. A failure has other keys: error, message, detail.
 var (
 	taskMember = lazyre.New(`^["']?(?:prompt|question|instruction|problem|query)["']?: ?[^{ ]`)
-	answerKey  = lazyre.New(`^(?:answer|chosen|completion|output|passage|reference|rejected|response|solution)$`)
+	answerKey  = lazyre.New(`^(?:(?:assistant|chosen|expected|final|generated|gold|model|predicted|raw|reference|rejected)_)?(?:answer|chosen|completion|critique|generation|ground_truth|output|passage|prediction|rationale|reasoning|reference|rejected|reply|response|solution)s?(?:_\d{1,3})?$|^generated_text$`)
 	loneText   = lazyre.New(`^[ \t]+"text": ".*"\s*$`)
 )
 
@@ -271,7 +271,7 @@ func (r *Reader) inRecord(at int) bool {
 			continue
 		}
 		switch key := memberOf(line); {
-		case key != nil && column < own && (blockText().Match(key[2]) || isQuoteAt(line, own) && isQuoteAt(event, own)):
+		case key != nil && column < own && (blockText().Match(key[2]) || isQuoteAt(event, own) && (isQuoteAt(line, own) || string(key[2]) == "[")):
 			if m, own = key, column; promptText().Match(m[1]) {
 				return true
 			}
@@ -404,5 +404,5 @@ func (r *Reader) isEnclosed(e *parser.Event) bool {
 	if r.long != nil || !ok || !r.mayLookBack(enclosedBytes) {
 		return false
 	}
-	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.isShown(at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at) || r.isSought(e, at)
+	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.isShown(e, at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at) || r.isSought(e, at)
 }

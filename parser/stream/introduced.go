@@ -20,15 +20,17 @@ type testRunner struct {
 	begins  func() *regexp.Regexp
 	passes  func() *regexp.Regexp
 	fails   func() *regexp.Regexp
-	numbers bool // its number is the name of a test and stands before each of its lines, as a label of srun does, but not before its result
+	mark    string // before each line that a test prints
+	numbers bool   // its number is the name of a test and stands before each of its lines, as a label of srun does, but not before its result
 }
 
 // sessionSign is in the first line of a session of pytest.
 const sessionSign = "test session starts"
 
 // testRunners are pytest for a test and for a session that does not name its tests, unittest, which shows the first line of a test's docstring
-// before the result, go test, GoogleTest, cargo test, ctest -V,
-// Jest, which names the file behind what its tests print, and MkDocs, which runs none, but may print the pages that it builds.
+// before the result, doctest -v, which shows what a test runs and what it must print before it runs it, go test, GoogleTest, cargo test,
+// ctest -V, Jest, which names the file behind what its tests print, MkDocs, which runs none, but may print the pages that it builds, and what
+// prints TAP: there a line between two results may be of the test before it or of the one behind it, so both must pass.
 var testRunners = []testRunner{
 	{
 		sign:   "::",
@@ -47,6 +49,12 @@ var testRunners = []testRunner{
 		begins: lazyre.New(`^(?:\w+ \([\w.<>]+\) \.\.\. |test\w* \(\w+(?:\.\w+)+\)$)`),
 		passes: lazyre.New(`^(?:.+ \.\.\. )?(?:ok|skipped .*|expected failure)$`),
 		fails:  lazyre.New(`^(?:.+ \.\.\. )?(?:FAIL|ERROR|unexpected success)$`),
+	},
+	{
+		sign:   "Trying:",
+		begins: lazyre.New(`^Trying:$`),
+		passes: lazyre.New(`^ok$`),
+		fails:  lazyre.New(`^Failed example:$`),
 	},
 	{
 		sign:   "=== ",
@@ -86,13 +94,20 @@ var testRunners = []testRunner{
 		passes: lazyre.New(`^INFO {4}-  Documentation built in [\d.]+ seconds$`),
 		fails:  lazyre.New(`^(?:(?:WARNING|ERROR  ) -  \S|Aborted with )`),
 	},
+	{
+		sign:   "ok ",
+		begins: lazyre.New(`^\s*(ok) \d+\b`),
+		passes: lazyre.New(`^\s*(ok) \d+\b`),
+		fails:  lazyre.New(`^\s*not (ok) \d+\b`),
+		mark:   "#",
+	},
 }
 
 // testOver matches a line that names a test of pytest or unittest and gives its result. died matches a line that says the process running the
-// tests is gone.
+// tests is gone, or that it gives up.
 var (
 	testOver = lazyre.New(`^\S+\.py::.* (?:PASSED|FAILED|SKIPPED|XFAIL|XPASS|ERROR)\s*(?:\[ *\d+%\])?$|^\w+ \([\w.<>]+\) \.\.\. (?:ok|FAIL|ERROR|skipped .*|expected failure|unexpected success)$`)
-	died     = lazyre.New(`^(?:\S+: line \d+: +\d+ )?(?:Killed|Aborted|Segmentation fault|Terminated|Fatal Python error:)|\(core dumped\)`)
+	died     = lazyre.New(`^(?:\S+: line \d+: +\d+ )?(?:Killed|Aborted|Segmentation fault|Terminated|Bail out!|Fatal Python error:)|\(core dumped\)`)
 )
 
 // testNameIn is the name of the test in a line that an expression finds, and whether it finds one.
@@ -197,6 +212,9 @@ func (r *Reader) findIntroduction(e *parser.Event) {
 			}
 		case !f.heading:
 			f.test, f.name, over = testIn(above, f.stream)
+			if f.test != nil && !bytes.HasPrefix(bytes.TrimLeft(own, " "), []byte(f.test.mark)) {
+				f.test, f.name = nil, "" // it is no line of the test
+			}
 			f.heading = line < begins && !isBelowText && isTextHeading(above, own, e)
 			isBelowText = isBelowText || line < begins && len(above) > 0
 		}

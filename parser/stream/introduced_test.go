@@ -14,6 +14,8 @@ func TestATestThatPassesProvokedItsFailure(t *testing.T) {
 		dots    = session + "tests/test_x.py @"
 		jest    = "  console.error\n    RuntimeError: CUDA error: out of memory\n\n      at Object.error (src/x.test.ts:42:13)\n\n"
 	)
+	const trying = "Trying:\n    parse('torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of 79.11 GiB of which 1.02 GiB is free.').device\nExpecting:\n    1\n"
+	tap := "TAP version 13\n1..3\nok 1 a\n# the log:\n#   " + strings.ReplaceAll(strings.TrimSpace(oomReport), "\n", "\n#   ") + "\n"
 	const pages = "INFO    -  Cleaning site directory\nINFO    -  Building documentation to directory: /site\n--- faq.md ---\n@"
 	ctest := "test 12\n    Start 12: big\n\n12: Test command: /b/big\n12: " + strings.ReplaceAll(strings.TrimSpace(oomReport), "\n", "\n12: ") + "\n"
 	for name, c := range map[string]struct {
@@ -56,6 +58,21 @@ func TestATestThatPassesProvokedItsFailure(t *testing.T) {
 		"a task of srun":               {strings.ReplaceAll(ctest, "Test command: ", "") + "12/41 Test #12: big ....   Passed    1.21 sec\n", false},
 		"a test of another number":     {strings.ReplaceAll(ctest, "12: Test", "11: Test") + "11/41 Test #11: big ....   Passed    1.21 sec\n", false},
 		"a file of Jest that fails":    {jest + "FAIL src/x.test.ts\nPASS src/x.test.ts\n", false},
+		"doctest -v":                   {trying + "ok\n", true},
+		"doctest, what is expected":    {"Trying:\n    f()\nExpecting:\n    " + strings.ReplaceAll(strings.TrimSpace(oomReport), "\n", "\n    ") + "\nok\n", true},
+		"doctest that fails":           {trying + "******\nFile \"x.py\", line 3, in x\nFailed example:\n    f()\nTrying:\n    g()\nExpecting nothing\nok\n", false},
+		"doctest, what was raised":     {"Trying:\n    f()\nExpecting nothing\n******\nFailed example:\n    f()\nException raised:\n    " + strings.ReplaceAll(strings.TrimSpace(oomReport), "\n", "\n    ") + "\nTrying:\n    g()\nExpecting nothing\nok\n", false},
+		"doctest that was killed":      {trying + "Killed\nTrying:\n    g()\nok\n", false},
+		"doctest behind its tests":     {"Trying:\n    f()\nExpecting nothing\nok\n@ok\n", false},
+		"TAP":                          {tap + "# found: it\nok 2 b # skip none\n", true},
+		"TAP within a test":            {"    " + strings.ReplaceAll(tap, "\n", "\n    ") + "ok 2 - b\n", true},
+		"TAP, a test that fails":       {strings.Replace(tap, "ok 1", "not ok 1", 1) + "ok 2 b\n", false},
+		"TAP, the next one fails":      {tap + "not ok 2 b\nok 3 c\n", false},
+		"TAP that is given up":         {tap + "Bail out! no card\nok 3 c\n", false},
+		"TAP whose process dies":       {tap + "Killed\nok 2 b\n", false},
+		"TAP without a result":         {tap, false},
+		"TAP, a line of its program":   {"ok 1 a\n@ok 2 b\n", false},
+		"a comment without tests":      {strings.ReplaceAll(tap, "ok 1 a\n", "") + "done\n", false},
 		"a console without a result":   {jest + "done\n", false},
 		"a test whose result is lost":  {live, false},
 		"a failure behind the tests":   {session + "tests/test_x.py::test_a PASSED [100%]\n\n==== 1 passed in 0.02s ====\n@", false},

@@ -4,13 +4,19 @@ import (
 	"bytes"
 
 	"oomscan/parser/ascii"
+	"oomscan/parser/lazyre"
 )
+
+// sandbox is in the prefix that a sandbox puts before what a program printed that a model wrote.
+var sandbox = lazyre.New(`(?i)(?:^|[^/\w.-])sandbox(?:_\w{1,12})?[:\]]?\s[^:]{0,60}\bstd(?:err|out)`)
 
 // mark is a line prefix of an unknown form, learned from a traceback: the text before its header is repeated before its frames and
 // before the exception. Numbers in it may change from line to line.
 type mark struct {
 	text  []byte // empty: none
 	known bool   // a second line began with it
+
+	sandboxed bool // it stands before what a program printed that a model wrote
 }
 
 var (
@@ -26,7 +32,7 @@ func (m *mark) off(line []byte) []byte {
 	if before, ok := bytes.CutSuffix(line, tracebackHeader); ok {
 		m.text, m.known = nil, false
 		if len(bytes.TrimSpace(before)) > 0 && len(before) <= maxMark {
-			m.text = bytes.Clone(before)
+			m.text, m.sandboxed = bytes.Clone(before), sandbox().Match(before)
 		}
 		return line
 	}

@@ -55,6 +55,22 @@ func TestATracebackShowsThePrefixOfItsLines(t *testing.T) {
 	}
 }
 
+// TestATracebackOfASandboxIsQuoted puts the traceback of a program that a model wrote behind the name of a stream of its sandbox.
+func TestATracebackOfASandboxIsQuoted(t *testing.T) {
+	t.Parallel()
+	for prefix, quoted := range map[string]bool{
+		"[sandbox] stderr: ":          true,
+		"sandbox_fusion 12 stderr | ": true,
+		"sandbox-0 | ":                false,
+		"[sandbox] ":                  false,
+		"/opt/sandbox stderr: ":       false,
+		"stderr: ":                    false,
+	} {
+		at, _ := eventLines(t, filler+prefixed(oomIn, func(int) string { return prefix })+"done\n", true)
+		assert.Equal(t, quoted, len(at) == 0, prefix)
+	}
+}
+
 func TestWhatStandsBeforeATracebackOnceIsNoPrefix(t *testing.T) {
 	t.Parallel()
 	for name, before := range map[string]string{

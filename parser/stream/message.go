@@ -293,6 +293,10 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 		w.record = rec
 	}
 	if rest := w.mark.off(body); len(rest) < len(body) {
+		if r.quotation = w.mark.sandboxed; r.quotation {
+			r.track(w)
+			return
+		}
 		envelope.ReadLabel(&h, body[:len(body)-len(rest)])
 		body = rest
 	}

@@ -5,17 +5,18 @@ import (
 	"slices"
 	"strconv"
 
+	"oomscan/parser"
 	"oomscan/parser/lazyre"
 )
 
 // Programs show texts in forms that no failure has: their own help, manuals, what a search found, a table of samples, passages of
-// documents, what a tool of an agent printed, and what the tests that passed did.
+// documents, what a tool of an agent printed, what the tests that passed did, and comments of configuration files.
 
 // isShown reports whether the lines above an event show that it is such a text.
-func (r *Reader) isShown(at int) bool {
+func (r *Reader) isShown(e *parser.Event, at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) ||
-		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || isDumped(own)
+		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || isDumped(own) || r.inConfiguration(e, own, at)
 }
 
 // usage is the first line of the help of a program as argparse prints it (argparse.py, HelpFormatter) or click (click/formatting.py), and
@@ -37,21 +38,40 @@ func isPageHead(line []byte) bool {
 	return bytes.HasSuffix(rest, first) && len(rest) > len(first) && pageName().Match(first)
 }
 
+// A section of a page is shown without its head as well. Then so many lines of it are words as in sentences, all of them as far from the edge
+// as man puts them: what a program reports below a heading has few words.
+const (
+	pageIndent = 7
+	leastWords = 5
+)
+
+// words is such a line: it has no figures and few signs.
+var words = lazyre.New(`^ {7,}(?:[(“"'‘]?[A-Za-z][a-z'’-]{0,20}(?:\.[a-z]\.)?[”"'’]?[),;:]{0,2} ){3,}[A-Za-z'’-]{1,20}[.,;:)]{0,3}$`)
+
 // inUsage reports whether an event is indented below the first line of a help, or of a page of a manual, and nothing but headings of sections
-// is between.
+// is between, or in a section of a page.
 func (r *Reader) inUsage(at int) bool {
-	if indentOf(r.buf[at:]) < 2 {
+	margin := indentOf(r.buf[at:])
+	if margin < 2 {
 		return false
 	}
-	inPage := false
+	inPage, said := false, 0
 	for line := range r.above(at) {
+		if indent := indentOf(line); indent > 0 {
+			margin = min(margin, indent)
+		}
 		switch {
+		case words().Match(line):
+			said++
 		case len(line) == 0 || indentOf(line) >= 2 || bytes.HasPrefix(line, bytes.TrimSpace(quoted)): // the last stands for a row that was broken
 		case isPageHead(line):
 			return true
 		case usage().Match(line):
 			return !inPage
 		case pageSection().Match(line):
+			if !inPage && margin >= pageIndent && said >= leastWords {
+				return true
+			}
 			inPage = true
 		case !sectionOfUsage().Match(line):
 			return false
@@ -194,3 +214,33 @@ func (r *Reader) inPasses(at int) bool {
 var dumped = lazyre.New(`^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="`)
 
 func isDumped(own []byte) bool { return bytes.Contains(own, []byte("<row Id=")) && dumped().Match(own) }
+
+// section and assignment are the lines of a configuration file that are no comments, as systemd has it, or any program that reads INI or TOML.
+var (
+	section    = lazyre.New(`^\[\[?[A-Za-z][\w. :"/-]{0,60}\]\]?$`)
+	assignment = lazyre.New(`^[A-Za-z][\w.-]{0,60} ?= ?`)
+)
+
+// inConfiguration reports whether a kill is told in a comment below a section of such a file, and nothing else is between. What a runtime or a
+// script prints as comments of its own failure may follow such a file as well, but no kill.
+func (r *Reader) inConfiguration(e *parser.Event, own []byte, at int) bool {
+	if e.Kind != parser.OOMKill || !isRemark(own) {
+		return false // as most events
+	}
+	assigned := false
+	for line := range r.above(at) {
+		switch {
+		case len(line) == 0 || isRemark(line):
+		case section().Match(line):
+			return assigned
+		case assignment().Match(line):
+			assigned = true
+		default:
+			return false
+		}
+	}
+	return false
+}
+
+// isRemark reports whether a line is a comment of a configuration file.
+func isRemark(line []byte) bool { return len(line) > 0 && (line[0] == '#' || line[0] == ';') }

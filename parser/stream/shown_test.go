@@ -13,12 +13,16 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		kill  = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
 		help  = "Usage: train [OPTIONS] CONFIG\n\n  Trains a model.\n\nOptions:\n  --batch INTEGER  Samples.\n"
 		page  = "SBATCH(1)                Slurm Commands                SBATCH(1)\n\nNAME\n       sbatch - Submit a script.\n\nEXIT STATUS\n       The file holds\n\n"
+		codes = "JOB STATE CODES\n       BF  BOOT_FAIL\n              The job was terminated, typically because of a failure of the hardware (e.g. a node\n              did not boot and the job can not be queued again).\n\n" +
+			"       PR  PREEMPTED\n              The job was terminated due to preemption.\n\n       If a job was killed for its memory then sacct prints that, and so\n       the standard error of it holds\n\n"
 		foot  = "       0\n\nSlurm Commands           June 2025           SBATCH(1)\n"
 		rows  = "                  prompt        completion  reward\n0  Write a poem about it   Leaves drift down     0.5\n"
 		found = "[1] (score 0.83, kb/slurm/oom.md)\n    The log of the job says\n"
 		codex = "[2025-09-02T10:00:09] bash -lc 'tail slurm-7.err' succeeded in 21ms:\n"
 		tests = "==== PASSES ====\n____ test_x ____\n---- Captured log call ----\n"
 		dump  = "  <row Id=\"10\" PostTypeId=\"1\" Body=\"&lt;pre&gt;Hello&#xA;"
+		unit  = "# /etc/x.service\n[Service]\nOOMPolicy=continue\n\n# the kernel then says\n"
+		task  = "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),task=python,pid=41,uid=0\n"
 		tool  = "● Bash(python main.py)\n  ⎿  step 1\n     Traceback (most recent call last):\n"
 	)
 	for name, c := range map[string]struct {
@@ -36,6 +40,13 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		"a run behind its head":             {page + "training\n    " + kill, false},
 		"a call at both ends":               {"step(1) runs step(2)\n    " + kill, false},
 		"two counts":                        {"GPU0(1)   GPU1(1)\n    " + kill, false},
+		"a section of a page":               {codes + "           " + kill, true},
+		"a run behind a section":            {codes + "EXAMPLES\n+ python train.py\n           " + kill, false},
+		"a run behind the last section":     {codes + "EXAMPLES\n           " + kill, false},
+		"a report with a few words":         {"JOB SUMMARY\n       The job on this node was killed by the system.\n       See the last lines of its log for the reason.\n\n           " + kill, false},
+		"a log below a heading":             {"JOB LOG\n" + strings.Repeat("       10:00:01 step 1 of the run is done\n", 9) + "       " + kill, false},
+		"a report near the edge":            {strings.ReplaceAll(codes, "       ", "  ") + "    " + kill, false},
+		"a report that begins near it":      {strings.Replace(codes, "       PR", "    PR", 1) + "           " + kill, false},
 		"what ripgrep found":                {"docs/faq.md\n3:The job died:\n4-\n12:" + kill, true},
 		"with a gap":                        {"src/x.rs\n3:// It says\n--\n12:        " + oom, true},
 		"what it found in a log":            {"logs/train.log\n12:" + kill, false},
@@ -76,6 +87,14 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		"a row of a dump":                   {dump + oom[:len(oom)-1] + "&lt;/pre&gt;\" Title=\"Why\" />\n", true},
 		"a failure behind a dump":           {dump + "\" />\n" + oom, false},
 		"a result of tests in XML":          {"  <testcase name=\"x\"><failure message=\"" + oom[:len(oom)-1] + "\"/></testcase>\n", false},
+		"a comment of a unit":               {unit + "# " + task, true},
+		"a comment of a table in TOML":      {"[train.limits]\nmemory = \"90%\"\n#   " + task, true},
+		"a kill behind a unit":              {unit + task, false},
+		"a log whose lines are comments":    {strings.ReplaceAll("step 1\nbatch=8\n"+task, "\n", "\n# "), false},
+		"such a log behind a setting":       {"batch=8\n# step 1\n# " + task, false},
+		"behind a label in brackets":        {"[train]\n# step 1\n# " + task, false},
+		"behind a unit and a command":       {unit + "$ dmesg | sed 's/^/# /'\n# " + task, false},
+		"a runtime that dies behind a unit": {unit + "#\n# There is insufficient memory for the Java Runtime Environment to continue.\n", false},
 		"an indented failure far behind":    {tool + "\n● Done.\n     " + oom, false},
 	} {
 		for _, head := range []bool{true, false} {
