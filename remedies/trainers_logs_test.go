@@ -34,6 +34,9 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 		replica = "$ python -m torch.distributed.launch --nproc_per_node 8 --nnodes 1 pretrain_gpt2.py --deepspeed\n[2020-05-27 10:33:01,206] [INFO] [deepspeed_light.py:70:print_configuration]   zero_config .................. {'stage': 2, 'reduce_bucket_size': 200000000}\n" +
 			"[2020-05-27 10:33:01,206] [INFO] [deepspeed_light.py:70:print_configuration]   zero_optimization_stage ...... 2\n"
 	)
+	setUp := func(gib string) string {
+		return "[2024-11-09 10:32:06,244] [INFO] [utils.py:782:see_memory_usage] MA " + gib + " GB         Max_MA 15.00 GB         CA 17.01 GB         Max_CA 17 GB \n"
+	}
 	states := stackOf(full("12.83 GiB", "31.75", "11.36 GiB", "19.60", "19.27"), "/w/pretrain_gpt2.py|setup_model_and_optimizer|dist_init_required=False", "deepspeed/__init__.py|initialize|collate_fn=collate_fn)", "deepspeed/pt/deepspeed_zero_optimizer.py|initialize_optimizer_states|device=torch.cuda.current_device())")
 	rows := stackOf(full("1.56 GiB", "15.90", "236.75 MiB", "14.60", "13.66"), "pytorch_lightning/trainer/trainer.py|fit|self._call_and_handle_interrupt(", "/w/piper_train/vits/lightning.py|training_step_g|) = self.model_g(x, x_lengths)", "/w/piper_train/vits/attentions.py|attention|rel_logits = self._matmul_with_relative_keys(", "/w/piper_train/vits/attentions.py|_matmul_with_relative_keys|ret = torch.matmul(x, y.unsqueeze(0))")
 	for _, c := range []struct {
@@ -180,6 +183,13 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 				stackOf(full("808.00 MiB", "79.15", "539.62 MiB", "78.40", "77.61"), "/w/ppo.py|<module>|loss.backward()", "torch/_tensor.py|backward|torch.autograd.backward("),
 			[]string{"num_minibatches = 8"},
 			[]string{"batch_size down"},
+		},
+		{
+			"what DeepSpeed allocates while it is set up is no leak", "$ llamafactory-cli train full.yaml\nstage: sft\nfinetuning_type: full\ndeepspeed: examples/deepspeed/ds_z3_config.json\ncutoff_len: 2048\nper_device_train_batch_size: 1\n" +
+				strings.Join([]string{setUp("1.87"), setUp("1.87"), setUp("5.61"), setUp("13.09"), setUp("14.99")}, "") +
+				stackOf(full("1002.00 MiB", "23.69", "337.69 MiB", "23.36", "22.60"), "/w/LLaMA-Factory/src/llamafactory/train/sft/workflow.py|run_sft|train_result = trainer.train(", trainer, "deepspeed/runtime/zero/stage3.py|backward|self.loss_scaler.backward(loss.float(), retain_graph=retain_graph)"),
+			nil,
+			[]string{"llamafactory version set", "resume_from_checkpoint set"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
