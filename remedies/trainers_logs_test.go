@@ -33,10 +33,12 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 			"[2021-01-11 14:31:22,709] [INFO] [config.py:624:print]   zero_config .................. {\n    "
 		replica = "$ python -m torch.distributed.launch --nproc_per_node 8 --nnodes 1 pretrain_gpt2.py --deepspeed\n[2020-05-27 10:33:01,206] [INFO] [deepspeed_light.py:70:print_configuration]   zero_config .................. {'stage': 2, 'reduce_bucket_size': 200000000}\n" +
 			"[2020-05-27 10:33:01,206] [INFO] [deepspeed_light.py:70:print_configuration]   zero_optimization_stage ...... 2\n"
+		validates = "GPU available: True (cuda), used: True\nUsing 16bit Automatic Mixed Precision (AMP)\n+ python train.py fit --data.batch_size 4 --trainer.devices 1\n"
 	)
 	setUp := func(gib string) string {
 		return "[2024-11-09 10:32:06,244] [INFO] [utils.py:782:see_memory_usage] MA " + gib + " GB         Max_MA 15.00 GB         CA 17.01 GB         Max_CA 17 GB \n"
 	}
+	evaluates := stackOf(full("128.00 MiB", "23.69", "51.75 MiB", "23.63", "23.10"), "lightning/pytorch/loops/evaluation_loop.py|_evaluation_step|output = call._call_strategy_hook(trainer, hook_name, *step_args)", "/w/lit.py|validation_step|logits = self.net(x)", "torch/nn/modules/conv.py|_conv_forward|return F.conv2d(")
 	states := stackOf(full("12.83 GiB", "31.75", "11.36 GiB", "19.60", "19.27"), "/w/pretrain_gpt2.py|setup_model_and_optimizer|dist_init_required=False", "deepspeed/__init__.py|initialize|collate_fn=collate_fn)", "deepspeed/pt/deepspeed_zero_optimizer.py|initialize_optimizer_states|device=torch.cuda.current_device())")
 	rows := stackOf(full("1.56 GiB", "15.90", "236.75 MiB", "14.60", "13.66"), "pytorch_lightning/trainer/trainer.py|fit|self._call_and_handle_interrupt(", "/w/piper_train/vits/lightning.py|training_step_g|) = self.model_g(x, x_lengths)", "/w/piper_train/vits/attentions.py|attention|rel_logits = self._matmul_with_relative_keys(", "/w/piper_train/vits/attentions.py|_matmul_with_relative_keys|ret = torch.matmul(x, y.unsqueeze(0))")
 	for _, c := range []struct {
@@ -190,6 +192,17 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 				stackOf(full("1002.00 MiB", "23.69", "337.69 MiB", "23.36", "22.60"), "/w/LLaMA-Factory/src/llamafactory/train/sft/workflow.py|run_sft|train_result = trainer.train(", trainer, "deepspeed/runtime/zero/stage3.py|backward|self.loss_scaler.backward(loss.float(), retain_graph=retain_graph)"),
 			nil,
 			[]string{"llamafactory version set", "resume_from_checkpoint set"},
+		},
+		{
+			"what a module of Lightning keeps of each batch", validates + "Validation DataLoader 0:   4%|4         | 10/250 [00:03<01:48,  3.12it/s, alloc_gib=2.71]\nValidation DataLoader 0:   8%|8         | 20/250 [00:06<01:46,  3.12it/s, alloc_gib=4.35]\n" +
+				"Validation DataLoader 0:  12%|#2        | 30/250 [00:09<01:44,  3.12it/s, alloc_gib=5.99]\nValidation DataLoader 0:  16%|#6        | 40/250 [00:12<01:42,  3.12it/s, alloc_gib=7.63]\nValidation DataLoader 0:  20%|##        | 50/250 [00:15<01:40,  3.12it/s, alloc_gib=9.27]\n" + evaluates,
+			[]string{"validation_step_outputs = self.validation_step_outputs.append(logits.argmax(1).cpu())  # and .clear() in on_validation_epoch_end"},
+			[]string{"batch_size down", "precision set", "strategy set"},
+		},
+		{
+			"an evaluation of Lightning that keeps nothing", validates + evaluates,
+			[]string{"batch_size = 2"},
+			[]string{"validation_step_outputs set", "precision set", "strategy set"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
