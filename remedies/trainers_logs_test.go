@@ -34,6 +34,8 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 		replica = "$ python -m torch.distributed.launch --nproc_per_node 8 --nnodes 1 pretrain_gpt2.py --deepspeed\n[2020-05-27 10:33:01,206] [INFO] [deepspeed_light.py:70:print_configuration]   zero_config .................. {'stage': 2, 'reduce_bucket_size': 200000000}\n" +
 			"[2020-05-27 10:33:01,206] [INFO] [deepspeed_light.py:70:print_configuration]   zero_optimization_stage ...... 2\n"
 		validates = "GPU available: True (cuda), used: True\nUsing 16bit Automatic Mixed Precision (AMP)\n+ python train.py fit --data.batch_size 4 --trainer.devices 1\n"
+		titan     = "[titan] 2025-10-02 10:02:18,772 - root - INFO - Running with args: {'activation_checkpoint': {'mode': 'selective'}, 'training': {'local_batch_size': 8, 'seq_len': 4096}, 'parallelism': {'context_parallel_degree': 1}}\n" +
+			"[titan] 2025-10-02 10:02:31,330 - root - INFO - Building deepseek_v3 16B with DeepSeekV3ModelArgs(max_seq_len=4096, use_flex_attn=True)\n"
 	)
 	setUp := func(gib string) string {
 		return "[2024-11-09 10:32:06,244] [INFO] [utils.py:782:see_memory_usage] MA " + gib + " GB         Max_MA 15.00 GB         CA 17.01 GB         Max_CA 17 GB \n"
@@ -203,6 +205,12 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 			"an evaluation of Lightning that keeps nothing", validates + evaluates,
 			[]string{"batch_size = 2"},
 			[]string{"validation_step_outputs set", "precision set", "strategy set"},
+		},
+		{
+			"TorchTitan's selective mode recomputes little", titan + stackOf(full("1.50 GiB", "79.11", "1.16 GiB", "77.94", "75.26"), "/w/torchtitan/train.py|forward_backward_step|pred = model_parts[0](inputs, **extra_inputs)",
+				"torch/distributed/algorithms/_checkpoint/checkpoint_wrapper.py|forward|return self.checkpoint_fn(", "torch/utils/checkpoint.py|checkpoint|ret = function(*args, **kwargs)", "/w/torchtitan/models/moe.py|forward|routed_output.to(torch.float32)"),
+			[]string{"mode = full"},
+			[]string{"context_parallel_degree up"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
