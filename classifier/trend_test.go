@@ -85,6 +85,33 @@ func TestAFewReadingsOfStepsGrowWhenTheyDouble(t *testing.T) {
 	}
 }
 
+func TestWhatDeepSpeedMakesOneAfterTheOtherIsNoGrowth(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gib   []int64
+		steps bool
+		grows bool
+	}{
+		"while it is set up":               {[]int64{2, 6, 13, 15, 16}, false, false},
+		"by the same in a script's passes": {[]int64{4, 6, 8, 10, 12}, false, true},
+		"in steps":                         {[]int64{2, 6, 13, 15, 16}, true, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var trend Trend
+			for i, n := range c.gib {
+				g := &parser.Gauge{Name: "deepspeed.memory", Fields: parser.Fields{"allocated": strconv.FormatInt(n<<30, 10)}}
+				step := -1
+				if c.steps {
+					step = i
+				}
+				trend = trend.with(g).sample(g, step)
+			}
+			assert.Equal(t, c.grows, trend.grows())
+		})
+	}
+}
+
 func TestWhatASleepingEngineLeavesMultiplies(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

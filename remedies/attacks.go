@@ -274,6 +274,7 @@ var attacksThere = []attack{
 	{"foreign_process", "less_than_desired", []string{"others", "share-down", "one-device"}},
 	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},
 	{"states_too_big", "stack:/diffusers/quantizers/bitsandbytes/", []string{"load-on-host", "spread", "smaller-model"}}, // before its pipeline moves anything
+	{"states_too_big", "swaps_blocks", []string{"adapters", "layer-offload", "half-states", "small-optimizer", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "framework:diffusers", append(slices.Clone(attacks["states_too_big"]), "layer-offload")},
 	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload", "layer-offload", "engine-quantization", "vram-margin"}},
 	{"optimizer_first_step", "whole_weights", append([]string{"shard"}, attacks["optimizer_first_step"]...)},                                          // the weights are more than a rank's part of the states

@@ -2,12 +2,13 @@ package remedies
 
 import "strings"
 
-// backbones are how many parameters the networks have that full fine-tuning of a diffusion model trains, by parts of the models' names
-// (the checkpoints of their U-Nets).
+// backbones are how many parameters the networks of diffusion models have, which full fine-tuning trains and adapters leave frozen, by parts
+// of the models' names (the checkpoints of their U-Nets and transformers).
 var backbones = []struct {
 	names      []string
 	parameters int64
 }{
+	{[]string{"flux1-dev", "flux.1-dev", "flux_dev", "flux1-schnell", "flux.1-schnell", "flux1-kontext", "flux.1-kontext"}, 11_901_408_320},
 	{[]string{"stable-diffusion-xl", "sd_xl", "sdxl"}, 2_567_463_684},
 	{[]string{"stable-diffusion-2"}, 865_910_724},
 	{[]string{"stable-diffusion-v1", "stable-diffusion-1"}, 859_520_964},
@@ -25,7 +26,12 @@ func trainsBackbone(ctx *Context) int64 {
 	if n := ctx.run.Model.Trained; n != nil {
 		return *n
 	}
-	name := strings.ToLower(ctx.run.Model.Name)
+	return backboneOf(ctx.run.Model.Name)
+}
+
+// backboneOf returns how many parameters the network of a diffusion model has, 0 if it is unknown.
+func backboneOf(name string) int64 {
+	name = strings.ToLower(name)
 	for _, b := range backbones {
 		if containsAny(name, b.names) {
 			return b.parameters
@@ -33,3 +39,15 @@ func trainsBackbone(ctx *Context) int64 {
 	}
 	return 0
 }
+
+// frozenBackbone returns how many bytes the frozen transformer takes of the card beside the adapters that sd-scripts train, 0 if it is unknown.
+// All of it is there in 16 bits or wider, unless a setting keeps it in 8 bits or moves blocks to host memory (flux_train_network.py).
+func frozenBackbone(ctx *Context) int64 {
+	if !ctx.passesThrough(adapterScripts...) || ctx.is("fp8_base=True") || ctx.is("blocks_to_swap>0") || ctx.is("split_mode=True") {
+		return 0
+	}
+	return 2 * backboneOf(ctx.run.Model.Name)
+}
+
+// adapterScripts are those of sd-scripts that train adapters of a diffusion transformer.
+var adapterScripts = []string{"/flux_train_network.py", "/sd3_train_network.py"}

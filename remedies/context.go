@@ -289,9 +289,9 @@ func (ctx *Context) gpus() (int64, bool) {
 }
 
 // perNodeKeys are launchers' and programs' numbers of GPUs that train on each node, and of those nodes, one by default: DeepSpeed's,
-// torchrun's, SkyRL's and Open-Instruct's.
+// torchrun's, Lightning's, SkyRL's and Open-Instruct's.
 var perNodeKeys = []struct{ per, nodes string }{
-	{"num_gpus", "num_nodes"}, {"nproc_per_node", "nnodes"}, {"policy_num_gpus_per_node", "policy_num_nodes"}, {"num_learners_per_node", "num_learner_nodes"},
+	{"num_gpus", "num_nodes"}, {"nproc_per_node", "nnodes"}, {"trainer.devices", "trainer.num_nodes"}, {"policy_num_gpus_per_node", "policy_num_nodes"}, {"num_learners_per_node", "num_learner_nodes"},
 }
 
 // gpusPerNode returns the number of GPUs per node.

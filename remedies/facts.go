@@ -326,9 +326,12 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"whole_groups":      {"a micro-batch is a whole group of answers", "a micro-batch may be a part of a group of answers", wholeGroups},
 		"only_trains":       {"this trainer generates nothing", "this trainer generates", generatesNothing},
 		"pairs":             {"a loss over pairs of answers", "a loss over single answers", overPairs},
-		"recomputes":        {"the backward pass recomputes already", "the backward pass is not known to recompute", recomputes},
-		"whole_gathered":    {"a request is the whole model, gathered at once", "no request is the whole model", wholeGathered},
-		"moves_peak":        {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak", movesPeak},
+		"lightning_mixed": {"Lightning computes in 16 bits", "Lightning does not say that it computes in 16 bits", func(ctx *Context, _ string) verdict {
+			return read(ctx, "lightning.mixed", "Lightning says that it computes in 16 bits")
+		}},
+		"recomputes":     {"the backward pass recomputes already", "the backward pass is not known to recompute", recomputes},
+		"whole_gathered": {"a request is the whole model, gathered at once", "no request is the whole model", wholeGathered},
+		"moves_peak":     {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak", movesPeak},
 
 		"kv_sizing":         {"the engine found no room for its KV cache at start-up", "not when the engine found no room for its KV cache: that wants more", kvSizing},
 		"kv_runtime":        {"a serving engine's cache was full", "not when a serving engine's cache was full", kvRuntime},

@@ -135,8 +135,12 @@ var recomputeSwitches = []string{
 	"gradient_checkpoint", "grad_checkpoint", "grad_checkpointing", "fsdp_activation_checkpointing",
 }
 
-// recomputes reports whether the failing stack passes through what recomputes a layer, or a switch is on.
+// recomputes reports whether the failing stack passes through what recomputes a layer, or a switch is on. TorchTitan's selective mode passes
+// there, too, and keeps most of a layer.
 func recomputes(ctx *Context, _ string) verdict {
+	if ctx.is("activation_checkpoint.mode=selective") {
+		return verdict{}
+	}
 	if ctx.phase == "backward" && ctx.passesThrough(recomputers...) {
 		return verdict{yes, "activations are recomputed already: it failed while a layer was"}
 	}

@@ -113,7 +113,7 @@ func trainsAdapters(ctx *Context) bool {
 			return false
 		}
 	}
-	for _, k := range []string{"lora_rank", "lora_r", "peft_lora_rank"} {
+	for _, k := range []string{"lora_rank", "lora_r", "peft_lora_rank", "network_dim"} { // sd-scripts call it that
 		if n, ok := ctx.settings.integer(k); ok && n > 0 {
 			return true
 		}

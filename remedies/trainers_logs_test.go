@@ -33,7 +33,16 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 			"[2021-01-11 14:31:22,709] [INFO] [config.py:624:print]   zero_config .................. {\n    "
 		replica = "$ python -m torch.distributed.launch --nproc_per_node 8 --nnodes 1 pretrain_gpt2.py --deepspeed\n[2020-05-27 10:33:01,206] [INFO] [deepspeed_light.py:70:print_configuration]   zero_config .................. {'stage': 2, 'reduce_bucket_size': 200000000}\n" +
 			"[2020-05-27 10:33:01,206] [INFO] [deepspeed_light.py:70:print_configuration]   zero_optimization_stage ...... 2\n"
+		validates = "GPU available: True (cuda), used: True\nUsing 16bit Automatic Mixed Precision (AMP)\n+ python train.py fit --data.batch_size 4 --trainer.devices 1\n"
+		flux      = "+ accelerate launch flux_train_network.py --pretrained_model_name_or_path /m/flux1-dev.safetensors --network_module networks.lora_flux --network_dim 16 --train_batch_size 1 --gradient_checkpointing --cache_latents_to_disk --optimizer_type adamw8bit --mixed_precision bf16 "
+		titan     = "[titan] 2025-10-02 10:02:18,772 - root - INFO - Running with args: {'activation_checkpoint': {'mode': 'selective'}, 'training': {'local_batch_size': 8, 'seq_len': 4096}, 'parallelism': {'context_parallel_degree': 1}}\n" +
+			"[titan] 2025-10-02 10:02:31,330 - root - INFO - Building deepseek_v3 16B with DeepSeekV3ModelArgs(max_seq_len=4096, use_flex_attn=True)\n"
 	)
+	setUp := func(gib string) string {
+		return "[2024-11-09 10:32:06,244] [INFO] [utils.py:782:see_memory_usage] MA " + gib + " GB         Max_MA 15.00 GB         CA 17.01 GB         Max_CA 17 GB \n"
+	}
+	evaluates := stackOf(full("128.00 MiB", "23.69", "51.75 MiB", "23.63", "23.10"), "lightning/pytorch/loops/evaluation_loop.py|_evaluation_step|output = call._call_strategy_hook(trainer, hook_name, *step_args)", "/w/lit.py|validation_step|logits = self.net(x)", "torch/nn/modules/conv.py|_conv_forward|return F.conv2d(")
+	denoises := "\n" + stackOf(full("190.00 MiB", "23.64", "39.31 MiB", "23.60", "23.08"), "/s/flux_train_network.py|call_dit|model_pred = unet(", "/s/library/flux_models.py|_forward|qkv, mlp = torch.split(self.linear1(x_mod), [3 * self.hidden_size, self.mlp_hidden_dim], dim=-1)")
 	states := stackOf(full("12.83 GiB", "31.75", "11.36 GiB", "19.60", "19.27"), "/w/pretrain_gpt2.py|setup_model_and_optimizer|dist_init_required=False", "deepspeed/__init__.py|initialize|collate_fn=collate_fn)", "deepspeed/pt/deepspeed_zero_optimizer.py|initialize_optimizer_states|device=torch.cuda.current_device())")
 	rows := stackOf(full("1.56 GiB", "15.90", "236.75 MiB", "14.60", "13.66"), "pytorch_lightning/trainer/trainer.py|fit|self._call_and_handle_interrupt(", "/w/piper_train/vits/lightning.py|training_step_g|) = self.model_g(x, x_lengths)", "/w/piper_train/vits/attentions.py|attention|rel_logits = self._matmul_with_relative_keys(", "/w/piper_train/vits/attentions.py|_matmul_with_relative_keys|ret = torch.matmul(x, y.unsqueeze(0))")
 	for _, c := range []struct {
@@ -180,6 +189,40 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 				stackOf(full("808.00 MiB", "79.15", "539.62 MiB", "78.40", "77.61"), "/w/ppo.py|<module>|loss.backward()", "torch/_tensor.py|backward|torch.autograd.backward("),
 			[]string{"num_minibatches = 8"},
 			[]string{"batch_size down"},
+		},
+		{
+			"what DeepSpeed allocates while it is set up is no leak", "$ llamafactory-cli train full.yaml\nstage: sft\nfinetuning_type: full\ndeepspeed: examples/deepspeed/ds_z3_config.json\ncutoff_len: 2048\nper_device_train_batch_size: 1\n" +
+				strings.Join([]string{setUp("1.87"), setUp("1.87"), setUp("5.61"), setUp("13.09"), setUp("14.99")}, "") +
+				stackOf(full("1002.00 MiB", "23.69", "337.69 MiB", "23.36", "22.60"), "/w/LLaMA-Factory/src/llamafactory/train/sft/workflow.py|run_sft|train_result = trainer.train(", trainer, "deepspeed/runtime/zero/stage3.py|backward|self.loss_scaler.backward(loss.float(), retain_graph=retain_graph)"),
+			nil,
+			[]string{"llamafactory version set", "resume_from_checkpoint set"},
+		},
+		{
+			"what a module of Lightning keeps of each batch", validates + "Validation DataLoader 0:   4%|4         | 10/250 [00:03<01:48,  3.12it/s, alloc_gib=2.71]\nValidation DataLoader 0:   8%|8         | 20/250 [00:06<01:46,  3.12it/s, alloc_gib=4.35]\n" +
+				"Validation DataLoader 0:  12%|#2        | 30/250 [00:09<01:44,  3.12it/s, alloc_gib=5.99]\nValidation DataLoader 0:  16%|#6        | 40/250 [00:12<01:42,  3.12it/s, alloc_gib=7.63]\nValidation DataLoader 0:  20%|##        | 50/250 [00:15<01:40,  3.12it/s, alloc_gib=9.27]\n" + evaluates,
+			[]string{"validation_step_outputs = self.validation_step_outputs.append(logits.argmax(1).cpu())  # and .clear() in on_validation_epoch_end"},
+			[]string{"batch_size down", "precision set", "strategy set"},
+		},
+		{
+			"an evaluation of Lightning that keeps nothing", validates + evaluates,
+			[]string{"batch_size = 2"},
+			[]string{"validation_step_outputs set", "precision set", "strategy set"},
+		},
+		{
+			"frozen weights of a diffusion transformer", flux + denoises,
+			[]string{"fp8_base = true"},
+			[]string{"cache_latents set", "optimizer_type set", "train_batch_size down"},
+		},
+		{
+			"frozen weights of a diffusion transformer in 8 bits", flux + "--fp8_base " + denoises,
+			[]string{"blocks_to_swap = 20"},
+			[]string{"fp8_base set"},
+		},
+		{
+			"TorchTitan's selective mode recomputes little", titan + stackOf(full("1.50 GiB", "79.11", "1.16 GiB", "77.94", "75.26"), "/w/torchtitan/train.py|forward_backward_step|pred = model_parts[0](inputs, **extra_inputs)",
+				"torch/distributed/algorithms/_checkpoint/checkpoint_wrapper.py|forward|return self.checkpoint_fn(", "torch/utils/checkpoint.py|checkpoint|ret = function(*args, **kwargs)", "/w/torchtitan/models/moe.py|forward|routed_output.to(torch.float32)"),
+			[]string{"mode = full"},
+			[]string{"context_parallel_degree up"},
 		},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -82,6 +82,8 @@ func causeInput(ctx *Context) *cause.Input {
 	if n := ctx.run.Model.Trained; n != nil {
 		out.Trained = *n
 	}
+	out.Frozen = frozenBackbone(ctx)
+	out.BetweenSteps = betweenSteps(ctx)
 	if n := trainsBackbone(ctx); n > 0 {
 		out.Trained, out.WideTraining = n, true
 	}
@@ -171,6 +173,23 @@ func requestedMemory(ctx *Context) *int64 {
 	f, ok := ctx.settings.find("--mem", true)
 	n, known := parseSize(f.value.Value)
 	return pointer(n, ok && known)
+}
+
+// betweenSteps returns what the failed rank had allocated by Megatron's last reading, or at least any other rank, 0 if unknown.
+func betweenSteps(ctx *Context) (least int64) {
+	for _, g := range ctx.run.Gauges {
+		n, ok := g.Fields.Int("allocated")
+		if g.Name != "megatron.memory" || !ok || n <= 0 {
+			continue
+		}
+		if rank, known := g.Fields.Int("rank"); known && ctx.root.Rank != nil && rank == int64(*ctx.root.Rank) {
+			return n
+		}
+		if least == 0 || n < least {
+			least = n
+		}
+	}
+	return least
 }
 
 // peaks returns the most that the failed rank had held by Megatron's readings, and the median of the other ranks.

@@ -40,6 +40,14 @@ func huggingFaceMarkers() []pattern.Pattern {
 			Match: lines("07/02/2024 11:05:20 - INFO - llamafactory.model.model_utils.checkpointing - Gradient checkpointing enabled."),
 		},
 		{
+			Name:     "lightning.mixed",
+			Literals: []string{" Automatic Mixed Precision (AMP)", "Using native 16bit precision."},
+			Expr:     `^Using (?:(?:16bit|bfloat16|bf16) (?:native |Native |None )?Automatic Mixed Precision \(AMP\)|native 16bit precision\.)`,
+			Gauge:    true, Source: "Lightning 1.3-2.6, trainer/connectors/accelerator_connector.py",
+			Match:   lines("Using 16bit Automatic Mixed Precision (AMP)", "Using bfloat16 Automatic Mixed Precision (AMP)", "Using 16bit native Automatic Mixed Precision (AMP)", "Using native 16bit precision."),
+			NoMatch: []string{"FSDPPlugin does not support Automatic Mixed Precision (AMP)"},
+		},
+		{
 			Name:     "unsloth.offloads",
 			Literals: []string{"Unsloth: Will smartly offload gradients to save VRAM!"},
 			Expr:     `^Unsloth: Will smartly offload gradients to save VRAM!`,

@@ -83,15 +83,22 @@ func CardInUse() pattern.Pattern {
 		Name: "reading.card_above",
 		Expr: `(?i)(?<![\w/])(?<!(?:max|peak|total|free|avail|available|cpu|host|system|process|pinned|shared|swap|limit|cache|cached|reserved|of|model|request(?:ed)?|weights?|try(?:ing)? to|kv) ?)` +
 			`(?<label>(?:(?:gpu|cuda|device|card|torch)(?:[: ]?\d)?[ _-]?)?(?:vram|mem(?:ory)?|alloc(?:ated)?)(?:[ _-](?:used|usage|use|alloc(?:ated)?))?|gpu(?: ?\d)?|cuda:\d)` +
-			`["']?(?: (?:is|at|now|before|after))?\s{0,3}[:=]?\s{0,3}(?<allocated_sz>\d{1,7}(?:\.\d{1,6})? ?(?:[MGT]i?B?))\b(?! ?(?:free|total|available|limit|/s))`,
-		Gauge: true, Source: "scripts that print what torch.cuda says",
+			`(?:["']?(?: (?:is|at|now|before|after))?\s{0,3}[:=]?\s{0,3}(?<allocated_sz>\d{1,7}(?:\.\d{1,6})? ?(?:[MGT]i?B?))\b(?! ?(?:free|total|available|limit|/s))` +
+			`|_(?:Gi?B["']?[:= ]{1,3}(?<allocated_gib>\d{1,4}(?:\.\d{1,6})?)|Mi?B["']?[:= ]{1,3}(?<allocated_mib>\d{1,7}(?:\.\d{1,6})?))(?![\w.]))`,
+		Gauge: true, Source: "scripts that print what torch.cuda says, with the unit behind the number or in the name",
 		Match: []pattern.Sample{
 			{Line: "step 12 loss 2.31 VRAM: 41.5GB", Want: parser.Fields{"label": "VRAM", "allocated": "44560285696"}},
 			{Line: "epoch 3 | mem 20480 MB", Want: parser.Fields{"label": "mem", "allocated": "21474836480"}},
 			{Line: "step 9 gpu_mem=12.5G", Want: parser.Fields{"label": "gpu_mem", "allocated": "13421772800"}},
 			{Line: "iter 40: cuda:0 12.5 GB", Want: parser.Fields{"label": "cuda:0", "allocated": "13421772800"}},
+			{Line: "Validation DataLoader 0:   4%|4         | 10/250 [00:03<01:48,  3.12it/s, v_num=17, alloc_gib=12.50]", Want: parser.Fields{"label": "alloc", "allocated": "13421772800"}},
+			{Line: "{'loss': 1.2, 'mem_mb': 12800, 'epoch': 0.1}", Want: parser.Fields{"label": "mem", "allocated": "13421772800"}},
 		},
-		NoMatch: []string{"peak memory 15.1 GB", "cpu memory: 12.1 GiB", "free memory: 3.1 GB", "Tried to allocate 2.00 GiB", "reserved memory 12 GB", "GPU 0 has a total capacity of 79.15 GiB", "KV cache memory: 12 GiB"},
+		NoMatch: []string{
+			"peak memory 15.1 GB", "cpu memory: 12.1 GiB", "free memory: 3.1 GB", "Tried to allocate 2.00 GiB", "reserved memory 12 GB", "GPU 0 has a total capacity of 79.15 GiB", "KV cache memory: 12 GiB",
+			"max_alloc_gib=12.5", "peak_mem_gib=12.5", "host_mem_gb: 12.5", "mem_limit_mb: 4096", "gpu_mem_total_gib=79.15", "'reserved_gb': 12.5", "vram_gb=12.5.1",
+			"'memory(GiB)': 12.5", // ms-swift's, of the most reserved so far
+		},
 	}
 }
 

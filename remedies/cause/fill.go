@@ -76,3 +76,19 @@ func statesMost(in *Input) string {
 	}
 	return fmt.Sprintf("weights, gradients and optimizer states take %s of %s", classifier.GiB(in.States), gib(in.Total))
 }
+
+// frozenFill reports that frozen weights leave so little of the card that a small request of a training step found no room.
+func frozenFill(in *Input) string {
+	if in.Frozen == 0 || in.Total == nil || in.Requested == nil || !in.training() || *in.Requested > *in.Total/50 || in.Frozen < *in.Total*17/20 || in.Allocated == nil || in.Frozen > *in.Allocated {
+		return ""
+	}
+	return fmt.Sprintf("the frozen weights, in 16 bits, take %s of %s", classifier.GiB(in.Frozen), gib(in.Total))
+}
+
+// statesStay reports that what Megatron had allocated between two steps, when no activations are there, leaves little of the card for one.
+func statesStay(in *Input) string {
+	if in.Total == nil || in.BetweenSteps < *in.Total/5*4 || !in.training() || in.Allocated == nil || in.BetweenSteps > *in.Allocated {
+		return ""
+	}
+	return fmt.Sprintf("weights, gradients and optimizer states take %s of %s, as Megatron says between two steps", classifier.GiB(in.BetweenSteps), gib(in.Total))
+}

@@ -156,3 +156,12 @@ func wholeModel(in *Input) string {
 	}
 	return fmt.Sprintf("one request of %s is the whole model of %s parameters, although %d GPUs share it", gib(in.Requested), count(p), in.GPUs)
 }
+
+// wholeOptimizer reports that every data-parallel rank of Megatron keeps the whole optimizer, which fills the card.
+func wholeOptimizer(in *Input) string {
+	copies := in.number("data_parallel_size")
+	if copies < 2 || !in.off("use_distributed_optimizer") || statesStay(in) == "" {
+		return ""
+	}
+	return fmt.Sprintf("each of %d data-parallel ranks keeps the whole optimizer: with weights and gradients, %s of %s", copies, classifier.GiB(in.BetweenSteps), gib(in.Total))
+}

@@ -137,6 +137,12 @@ func statesFigure(in *Input) (string, *int64) {
 	if adapterSlots(in) != "" {
 		return in.slotsText(), nil
 	}
+	if why := statesStay(in); why != "" {
+		return why, &in.BetweenSteps
+	}
+	if why := frozenFill(in); why != "" {
+		return why, &in.Frozen
+	}
 	if why := statesMeasured(in); why != "" && statesFill(in) == "" {
 		return why, &in.SetUp
 	}

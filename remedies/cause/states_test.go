@@ -112,3 +112,27 @@ func TestCopiesOfTheRanksCountTheTypeTheyAreLoadedIn(t *testing.T) {
 		})
 	}
 }
+
+func TestStatesThatLeaveLittleOfTheCardForAStep(t *testing.T) {
+	t.Parallel()
+	small := func(in *Input) { in.Requested = bytes(.2) }
+	backbone := func(gib float64) func(*Input) { return func(in *Input) { in.Frozen = *bytes(gib) } }
+	between := func(gib float64) func(*Input) { return func(in *Input) { in.BetweenSteps = *bytes(gib) } }
+	whole := settings("use_distributed_optimizer", "False", "data_parallel_size", "4")
+	for name, c := range map[string]struct {
+		set  []func(*Input)
+		want string
+	}{
+		"a frozen backbone":                          {[]func(*Input){small, backbone(75)}, "states_too_big"},
+		"a large request beside a frozen backbone":   {[]func(*Input){backbone(75)}, "activations"},
+		"a small backbone":                           {[]func(*Input){small, backbone(50)}, "activations"},
+		"what is there between two steps":            {[]func(*Input){between(66), settings("use_distributed_optimizer", "True", "data_parallel_size", "4")}, "states_too_big"},
+		"a whole optimizer on each rank":             {[]func(*Input){between(66), whole}, "not_sharded"},
+		"a whole optimizer that leaves room":         {[]func(*Input){between(40), whole}, "activations"},
+		"a whole optimizer of the only rank":         {[]func(*Input){between(66), settings("use_distributed_optimizer", "False", "data_parallel_size", "1")}, "states_too_big"},
+		"a reading that is more than what was there": {[]func(*Input){between(78), whole}, "activations"},
+	} {
+		best, _ := Rank(failure("gpu", "forward", c.set...))
+		assert.Equal(t, c.want, best.ID, name)
+	}
+}

@@ -40,6 +40,7 @@ var training = []hypothesis{
 			{2*proof + hint, wholeStates},
 			{2*proof + hint, statesOnEach},
 			{2 * proof, WholeGradients},
+			{2 * proof, wholeOptimizer},
 			{2*proof + hint, oneUnit},
 			{3 * proof, Replicates},
 			{4 * proof, both(OneReplica, func(in *Input) bool { return slices.Contains([]string{"init", "optimizer", "unknown"}, in.Phase) })},
@@ -75,6 +76,9 @@ var training = []hypothesis{
 			if p := in.Parameters.Value; p > 0 && p < 1<<45 && in.loading() && !in.Quantized {
 				return sized("every GPU loads all weights: %s parameters x 2 bytes", 2*p, count(p))
 			}
+			if why := wholeOptimizer(in); why != "" {
+				return why, &in.BetweenSteps
+			}
 			if least, how := in.statesOnCard(); statesOnEach(in) != "" {
 				return sized("every GPU holds all of the model's states: %s", least, how)
 			}
@@ -99,6 +103,8 @@ var training = []hypothesis{
 			{proof, statesExceedCard},
 			{3 * proof, statesFill},
 			{2 * proof, WeightsStay},
+			{proof, frozenFill},
+			{proof, statesStay},
 			{3 * proof, statesMeasured},
 			{sign + 2*hint, statesMost},
 			{2 * proof, both(modelsBeside, (*Input).gpu)},
