@@ -175,7 +175,7 @@ func requestedMemory(ctx *Context) *int64 {
 	return pointer(n, ok && known)
 }
 
-// betweenSteps returns what the failed rank had allocated by Megatron's last reading, or at least any other rank, 0 if unknown.
+// betweenSteps returns what the failed rank had allocated by Megatron's last reading, else the least that any rank had, 0 if unknown.
 func betweenSteps(ctx *Context) (least int64) {
 	for _, g := range ctx.run.Gauges {
 		n, ok := g.Fields.Int("allocated")
