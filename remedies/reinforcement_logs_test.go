@@ -98,6 +98,7 @@ func TestWhatRunsOfReinforcementLearningAreTold(t *testing.T) {
 		{"a version of vLLM that leaks", easyr1 + vllm + step + stackOf(workers(170), inEasyR1), "leak_over_steps", "vllm", []string{"rollout_batch_size down", "memory up"}},
 		{"workers that hold more than model and states explain", easyr1 + step + stackOf(workers(170), inEasyR1), "leak_over_steps", "", []string{"rollout_batch_size down"}},
 		{"workers that hold what they need", easyr1 + step + stackOf(workers(60), inEasyR1), "limit_too_small", "", nil},
+		{"ranks whose data another process loads", "+ docker run --gpus all --memory=96g verl bash run.sh\n+ python3 -m verl.trainer.main_ppo data.dataloader_num_workers=2 actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct actor_rollout_ref.actor.fsdp_config.param_offload=False actor_rollout_ref.actor.fsdp_config.optimizer_offload=False trainer.n_gpus_per_node=8 trainer.nnodes=1\n" + stackOf(workers(10.9), "/workspace/verl/verl/trainer/ppo/ray_trainer.py|fit|gen_batch_output = self.actor_rollout_wg.generate_sequences(gen_batch)"), "limit_too_small", "memory = 144G", []string{"num_workers down"}},
 		{"and before a step", easyr1 + stackOf(workers(170), inEasyR1), "limit_too_small", "", nil},
 		{"Open-Instruct on one GPU with its engine", open + stackOf(full(2, .4, 48, 30), inOpen, fused), "optimizer_first_step", "deepspeed_offload_optimizer = True", []string{"deepspeed_stage up", "optim = adamw_8bit"}},
 	} {
