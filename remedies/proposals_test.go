@@ -217,6 +217,12 @@ func TestFirstProposalOfACause(t *testing.T) {
 			}), "fully_shard",
 		},
 		{
+			"a model that is gathered whole is gathered in pieces", as(of("swift", run("trl", "--model", "Qwen/Qwen2.5-32B-Instruct", "--train_type", "full", "--use_vllm", "true", "--vllm_mode", "colocate", "--vllm_gpu_memory_utilization", "0.5", "--sleep_level", "1", "zero_optimization.stage", "3", "world_size", "8")), "deepspeed", "vllm", "Qwen/Qwen2.5-32B-Instruct"),
+			with(gpuOOM("weight_update"), func(r *classifier.Root) {
+				r.Total, r.Free, r.Requested, r.Allocated, r.ProcessBytes = gibs(79.1), gibs(.1), gibs(.3), gibs(74), gibs(79)
+			}), "--move_model_batches",
+		},
+		{
 			"only adapters are handed to the engine", of("swift", run("torch", "--train_type", "lora", "--use_vllm", "true", "--vllm_mode", "colocate", "--move_model_batches", "16")),
 			with(gpuOOM("weight_update"), func(r *classifier.Root) { r.Total, r.Free, r.Requested = gibs(80), gibs(.1), gibs(.3) }), "--vllm_enable_lora",
 		},

@@ -241,6 +241,9 @@ func dialectsOf(ctx *Context, trainer string) []string {
 	if e := engineOf(ctx); e != "" {
 		out = append(out, e)
 	}
+	if a := ctx.run.Application; a != "" {
+		out = append(out, a)
+	}
 	return append(out, "oomscan")
 }
 
