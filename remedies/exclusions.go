@@ -121,6 +121,7 @@ var exclusions = []exclusion{
 		return cause.EngineWeightsFill(q.input())
 	}},
 	{levers: []string{"engine-length", "engine-chunk", "engine-seqs"}, why: shareBelowWeights},
+	{levers: []string{"eager", "graphs", "engine-chunk", "engine-seqs"}, why: littleBesideCache},
 	{levers: []string{"dynamic-batch"}, why: allowsAsMany},
 	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},
 	{levers: []string{"token-budget"}, why: otherBudget},

@@ -64,6 +64,13 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 	serving := run("verl", "actor_rollout_ref.rollout.free_cache_engine", "False")
 	serving.Engine = "vllm"
 	serves := as(run("vllm", "tensor_parallel_size", "1", "max_num_batched_tokens", "8192"), "", "vllm", "")
+	planned := as(run("vllm", "gpu_memory_utilization", "0.9"), "", "vllm", "")
+	planned.FrameworkVersion = "0.20.0"
+	planned.Gauges = append(planned.Gauges, reading("vllm.weights", map[string]float64{"used": 25}), reading("vllm.budget", map[string]float64{"total": 40}))
+	inLog := func(in *classifier.Incident) *classifier.Incident {
+		in.Root.At = parser.Position{Source: "a.log", Line: 9}
+		return in
+	}
 	lacking := func(need, left float64) *classifier.Incident {
 		return &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{Requested: gibs(need), Free: gibs(left)}}
 	}
@@ -174,7 +181,10 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		}), "torch.card.max-split-size", "before 1.10"},
 
 		"8 GiB are more than smaller steps free": {serves, lacking(24, 16), "vllm.max-num-batched-tokens", "frees less than the cache lacks"},
-		"half a GiB is not":                      {serves, lacking(24, 23.5), "vllm.max-num-batched-tokens", ""},
+
+		"graphs and activations take less than the cache lacks": {planned, inLog(lacking(12, 8)), "vllm.enforce-eager", "the share holds only 3.00 GiB beside weights and cache"},
+		"or more":           {planned, inLog(lacking(8.5, 8)), "vllm.enforce-eager", ""},
+		"half a GiB is not": {serves, lacking(24, 23.5), "vllm.max-num-batched-tokens", ""},
 
 		"four loader workers, of which none is known to have failed": {run("torch", "num_workers", "4"), killed("kernel.oom_kill"), "host.data-workers", "none of them is known to have failed"},
 		"of which one was killed":                                    {run("torch", "num_workers", "4"), killed("dataloader.killed"), "host.data-workers", ""},
