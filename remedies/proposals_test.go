@@ -266,6 +266,12 @@ func TestWhatIsInVainAgainstACauseDoesNotApply(t *testing.T) {
 		a := pick(t, For(run("verl", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "8"), in), "verl.actor.micro-batch-size").Applies
 		assert.Equal(t, applies, a != nil && *a, phase)
 	}
+	for phase, why := range map[string]string{"optimizer": "when the optimizer steps", "backward": ""} { // of a model that was made in float32
+		wide := as(run("trl", "max_completion_length", "1024"), "", "vllm", "Qwen/Qwen3-4B")
+		wide.Gauges = append(wide.Gauges, classifier.Gauge{Name: "hf.float32", Fields: parser.Fields{"model": "Qwen3ForCausalLM"}})
+		a := pick(t, For(wide, with(fullCard(phase, .1, "/x/transformers/trainer.py|_inner_training_loop|", "/x/torch/optim/adam.py|_init_group|"), func(r *classifier.Root) { r.Total = gibs(80) })), "trl.completion-length")
+		assert.Contains(t, a.AppliesWhy, why, phase)
+	}
 }
 
 // TestAReserveThatHoldsTheRequestIsShown has expandable segments among the first three where PyTorch holds more than it asks for, whatever
