@@ -151,6 +151,8 @@ func (r *Run) engineFromConfig() {
 			r.Engine = val
 		case strings.HasSuffix(key, "actor.strategy") && val != "" && val != "none":
 			r.Backend = val
+		case (key == "--train-backend" || key == "train_backend") && (val == "megatron" || val == "fsdp"): // slime's, and its forks'
+			r.Backend = val
 		case key == "trainer.strategy" && (val == "megatron" || val == "fsdp" || val == "fsdp2"): // SkyRL's
 			r.Backend = val
 		case key == "distributed_type", strings.TrimLeft(key, "-") == "config_file", key == "strategy", key == "trainer.strategy", key == "distributed.strategy", strings.TrimLeft(key, "-") == "enable_fsdp" && val == "true":

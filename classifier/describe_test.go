@@ -42,6 +42,7 @@ func TestTheBackendIsNamedOrHasTheOnlySettings(t *testing.T) {
 	for setting, want := range map[[2]string]string{
 		{"--config_file", "examples/accelerate_configs/deepspeed_zero3.yaml"}: "deepspeed", {"--config_file", "./zero2.json"}: "deepspeed", {"--config_file", "fsdp2.yaml"}: "fsdp2",
 		{"--config_file", "/deepspeed/multi_gpu.yaml"}: "", {"strategy", "deepspeed_stage_2_offload"}: "deepspeed", {"strategy", "fsdp"}: "fsdp", {"strategy", "ddp"}: "",
+		{"--train-backend", "fsdp"}: "fsdp", {"--train-backend", "megatron"}: "megatron", {"--train-backend", "auto"}: "",
 		{"--enable_fsdp", "True"}: "fsdp", {"--enable_fsdp", "False"}: "", {"distributed_type", "FSDP"}: "fsdp", {"distributed_type", "MULTI_GPU"}: "",
 		{"fsdp_version", "2"}: "fsdp2", {"fsdp_config.fsdp_version", "1"}: "fsdp",
 	} {

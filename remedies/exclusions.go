@@ -119,6 +119,7 @@ var exclusions = []exclusion{
 		return cause.EngineWeightsFill(q.input())
 	}},
 	{levers: []string{"engine-length", "engine-chunk", "engine-seqs"}, why: shareBelowWeights},
+	{levers: []string{"eager", "graphs", "engine-chunk", "engine-seqs"}, why: littleBesideCache},
 	{levers: []string{"dynamic-batch"}, why: allowsAsMany},
 	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},
 	{levers: []string{"token-budget"}, why: otherBudget},
@@ -133,6 +134,8 @@ var exclusions = []exclusion{
 		return ctx.stackContains(2, "float_conversion", "convert_to_fp32")
 	})},
 	{topics: []string{"recompute-loss"}, why: because("the loss keeps no tensor of this size yet: less than two are on the card, and one is the model's output", keepsNoCopy)},
+	{topics: []string{"logprob-chunks"}, why: because("it computes in chunks already, and the backward pass keeps the tensors of all of them", keepsChunks)},
+	{topics: []string{"recompute-loss"}, why: because("the backward pass begins by computing the whole loss again, whose tensors are then on the card together, as they are now", recomputedWhole)},
 	{why: func(q *question) string {
 		if q.item.Effect != "frees" {
 			return ""

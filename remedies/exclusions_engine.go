@@ -99,6 +99,28 @@ func shareBelowWeights(q *question) string {
 	return fmt.Sprintf("the share lacks %s before any cache, more than the activations take, %s", classifier.GiB(lacks), classifier.GiB(activations))
 }
 
+// littleBesideCache returns why neither CUDA graphs nor a smaller step make room for one sequence in vLLM's cache, or "": all that its share
+// holds beside weights and cache is less than the cache lacks.
+func littleBesideCache(q *question) string {
+	short, lacks := q.shortfall()
+	total, by, ok1 := cardCapacity(q.Context)
+	if size, _, ok := memory.CardSize(q.run, q.incident); ok && by != "" {
+		total = size.High
+	}
+	g, ok2 := memory.Reading(q.run, q.incident, "vllm.weights")
+	weights, ok3 := g.Fields.Int("used")
+	share, ok4 := q.settings.find("gpu_memory_utilization", true)
+	f, ok5 := parseNumber(share.value.Value)
+	if !lacks || !ok1 || !ok2 || !ok3 || !ok4 || !ok5 || f > 1 || q.incident.Kind != parser.KVCache || q.root.Requested == nil || engineOf(q.Context) != memory.VLLM {
+		return ""
+	}
+	rest := int64(f*float64(total)) - weights - (*q.root.Requested - short)
+	if rest < 0 || rest >= short {
+		return ""
+	}
+	return fmt.Sprintf("the cache lacks %s, and the share holds only %s beside weights and cache", classifier.GiB(short), classifier.GiB(rest))
+}
+
 // exceedsIn4Bits says that an engine's weights, which must all be on its cards, do not fit in 4 bits either: with their scales those take 4.5.
 func exceedsIn4Bits(ctx *Context, _ string) verdict {
 	q := &paramQuery{Context: ctx, p: &Parameter{}}

@@ -114,6 +114,8 @@ func workersIdle(ctx *Context, changes []change) string {
 		return cause.KeepsData(in)
 	case dataLoader.seen(ctx), ctx.passesThrough("/utils/data/"), cause.HelpersHold(in) != "":
 		return ""
+	case cause.RanksHold(in) != "":
+		return cause.RanksHold(in)
 	case len(changes) == 0 && ctx.phase == "data":
 		return ""
 	case len(changes) == 0:

@@ -302,7 +302,7 @@ func madeWide(ctx *Context) string {
 	if g, ok := lastReading(ctx.run, "hf.float32"); ok {
 		return g.Fields["model"] + " was made in float32"
 	}
-	one := ctx.is("one_gpu") && !ctx.is("backend:deepspeed")
+	one := (ctx.is("one_gpu") || ctx.run.Backend == "") && !ctx.is("backend:deepspeed")
 	trl := ctx.is("framework:trl") // elsewhere float32 may be meant
 	if ctx.phase == "optimizer" && one && trl && ctx.passesThrough("/transformers/trainer.py") && ctx.stackContains(4, fresh...) && memory.WideParameter(ctx.request) {
 		return "the optimizer makes float32 states, as its parameters are: " + strings.TrimSuffix(ctx.request[0].Text, ".")

@@ -222,7 +222,11 @@ func ruleOutExcluded(ctx *Context, best *cause.Cause, rivals []cause.Cause, item
 
 // uselessLevers returns the levers without effect against a proved cause, and why.
 func uselessLevers(ctx *Context, best *cause.Cause) (levers []string, why string) {
-	if v, ok := inVain[best.ID]; ok && best.Confidence == "high" && (best.ID != "states_too_big" || ctx.beyond > 0) {
+	id := best.ID
+	if id == "wrong_dtype" && ctx.phase == "optimizer" {
+		id = "optimizer_first_step" // whose states are wider than they need to be
+	}
+	if v, ok := inVain[id]; ok && best.Confidence == "high" && (best.ID != "states_too_big" || ctx.beyond > 0) {
 		return v.levers, v.why
 	}
 	return nil, ""

@@ -217,6 +217,12 @@ func TestFirstProposalOfACause(t *testing.T) {
 			}), "fully_shard",
 		},
 		{
+			"a model that is gathered whole is gathered in pieces", as(of("swift", run("trl", "--model", "Qwen/Qwen2.5-32B-Instruct", "--train_type", "full", "--use_vllm", "true", "--vllm_mode", "colocate", "--vllm_gpu_memory_utilization", "0.5", "--sleep_level", "1", "zero_optimization.stage", "3", "world_size", "8")), "deepspeed", "vllm", "Qwen/Qwen2.5-32B-Instruct"),
+			with(gpuOOM("weight_update"), func(r *classifier.Root) {
+				r.Total, r.Free, r.Requested, r.Allocated, r.ProcessBytes = gibs(79.1), gibs(.1), gibs(.3), gibs(74), gibs(79)
+			}), "--move_model_batches",
+		},
+		{
 			"only adapters are handed to the engine", of("swift", run("torch", "--train_type", "lora", "--use_vllm", "true", "--vllm_mode", "colocate", "--move_model_batches", "16")),
 			with(gpuOOM("weight_update"), func(r *classifier.Root) { r.Total, r.Free, r.Requested = gibs(80), gibs(.1), gibs(.3) }), "--vllm_enable_lora",
 		},
@@ -259,6 +265,12 @@ func TestWhatIsInVainAgainstACauseDoesNotApply(t *testing.T) {
 		})
 		a := pick(t, For(run("verl", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "8"), in), "verl.actor.micro-batch-size").Applies
 		assert.Equal(t, applies, a != nil && *a, phase)
+	}
+	for phase, why := range map[string]string{"optimizer": "when the optimizer steps", "backward": ""} { // of a model that was made in float32
+		wide := as(run("trl", "max_completion_length", "1024"), "", "vllm", "Qwen/Qwen3-4B")
+		wide.Gauges = append(wide.Gauges, classifier.Gauge{Name: "hf.float32", Fields: parser.Fields{"model": "Qwen3ForCausalLM"}})
+		a := pick(t, For(wide, with(fullCard(phase, .1, "/x/transformers/trainer.py|_inner_training_loop|", "/x/torch/optim/adam.py|_init_group|"), func(r *classifier.Root) { r.Total = gibs(80) })), "trl.completion-length")
+		assert.Contains(t, a.AppliesWhy, why, phase)
 	}
 }
 

@@ -69,6 +69,13 @@ func TestWhatRunsOfReinforcementLearningAreTold(t *testing.T) {
 	replay := func(length string) string {
 		return strings.NewReplacer("--rollout-batch-size 32", "--rollout-batch-size 96 --n-samples-per-prompt 16 --use-rollout-routing-replay --optimizer-cpu-offload --num-layers 47 --moe-router-topk 4", "--rollout-max-response-len 8192", "--rollout-max-response-len "+length).Replace(slime) + "\n"
 	}
+	const (
+		scores  = "/root/slime/slime/backends/megatron_utils/loss.py|get_log_probs_and_entropy|log_prob, entropy = calculate_log_probs_and_entropy("
+		entropy = "/root/slime/slime/utils/ppo_utils.py|compute_entropy_from_logits|return _VocabParallelEntropy.apply(logits, process_group)"
+		apply   = "torch/autograd/function.py|apply|return super().apply(*args, **kwargs)"
+		shifted = "/root/slime/slime/utils/ppo_utils.py|forward|normalized_vocab_parallel_logits = vocab_parallel_logits - logits_max"
+	)
+	chunked := strings.NewReplacer("gpu 9216", "gpu 24576 --log-probs-chunk-size 1024 --vocab-size 151936", " --colocate", " --rollout-num-gpus 8").Replace(slime)
 	for _, c := range []struct {
 		name, log, cause string
 		first            string
@@ -76,6 +83,7 @@ func TestWhatRunsOfReinforcementLearningAreTold(t *testing.T) {
 	}{
 		{"slime's engine sleeps and keeps its contexts", slime + stackOf(full(2.61, 2.2, 70.9, 5.98), inSlime, logits), "logits", "log_probs_chunk_size = 1024", []string{"sglang_mem_fraction_static down", "optimizer_cpu_offload set"}},
 		{"autograd keeps all of slime's chunks", strings.TrimSuffix(slime, "\n") + " --log-probs-chunk-size 8192\n" + stackOf(full(1.16, .85, 70.9, 5.98), inSlime, logits), "logits", "", []string{"log_probs_chunk_size down"}},
+		{"a chunk of slime's entropy says nothing of the pack", chunked + stackOf(full(.29, .21, 78.7, 0), inSlime, scores, entropy, apply, shifted), "entropy_chain", "max_tokens_per_gpu down", []string{"recompute_loss_function set", "context_parallel_size up", "log_probs_chunk_size down"}},
 		{"and at its optimizer's first step", slime + stackOf(full(.3, .1, 73, 5.9), inSlime, megatron), "optimizer_first_step", "optimizer_cpu_offload", []string{"sglang_mem_fraction_static down", "max_tokens_per_gpu down"}},
 		{"slime's log-probs have a budget of their own, which counts for each rank", strings.NewReplacer("--max-tokens-per-gpu", "--log-probs-max-tokens-per-gpu 131072 --max-tokens-per-gpu").Replace(slime) + stackOf(full(37.02, 34.2, 44, 0), "/root/slime/slime/backends/megatron_utils/model.py|forward_only|forward_data_store += forward_backward_func(", "/root/slime/slime/backends/megatron_utils/actor.py|compute_log_prob|return forward_only(", "/root/Megatron-LM/megatron/core/transformer/module.py|float_conversion|val = val.float()"), "logits", "log_probs_max_tokens_per_gpu down", []string{"max_tokens_per_gpu down", "context_parallel_size up"}},
 		{"a trainer still needs memory after its engine has started", "trl 0.15.2\nGRPOConfig(use_vllm=True, vllm_gpu_memory_utilization=0.9, per_device_train_batch_size=8)\nINFO 03-21 08:12:49 worker.py:267] the current vLLM instance can use total_gpu_memory (79.11GiB) x gpu_memory_utilization (0.90) = 71.20GiB\nINFO 03-21 08:12:49 worker.py:267] model weights take 14.25GiB; non_torch_memory takes 0.15GiB; PyTorch activation peak memory takes 4.35GiB; the rest of the memory reserved for KV Cache is 52.45GiB.\n" + stackOf(full(1.87, 1.09, 78.01, 0), "trl/trainer/grpo_trainer.py|__init__|self.llm = LLM(", "vllm/worker/worker.py|_init_cache_engine|CacheEngine(self.cache_config", "vllm/worker/cache_engine.py|_allocate_kv_cache|layer_kv_cache = torch.zeros(alloc_shape,"), "engine_share_too_large", "vllm_gpu_memory_utilization = 0.5", nil},
@@ -98,6 +106,7 @@ func TestWhatRunsOfReinforcementLearningAreTold(t *testing.T) {
 		{"a version of vLLM that leaks", easyr1 + vllm + step + stackOf(workers(170), inEasyR1), "leak_over_steps", "vllm", []string{"rollout_batch_size down", "memory up"}},
 		{"workers that hold more than model and states explain", easyr1 + step + stackOf(workers(170), inEasyR1), "leak_over_steps", "", []string{"rollout_batch_size down"}},
 		{"workers that hold what they need", easyr1 + step + stackOf(workers(60), inEasyR1), "limit_too_small", "", nil},
+		{"ranks whose data another process loads", "+ docker run --gpus all --memory=96g verl bash run.sh\n+ python3 -m verl.trainer.main_ppo data.dataloader_num_workers=2 actor_rollout_ref.model.path=Qwen/Qwen2.5-7B-Instruct actor_rollout_ref.actor.fsdp_config.param_offload=False actor_rollout_ref.actor.fsdp_config.optimizer_offload=False trainer.n_gpus_per_node=8 trainer.nnodes=1\n" + stackOf(workers(10.9), "/workspace/verl/verl/trainer/ppo/ray_trainer.py|fit|gen_batch_output = self.actor_rollout_wg.generate_sequences(gen_batch)"), "limit_too_small", "memory = 144G", []string{"num_workers down"}},
 		{"and before a step", easyr1 + stackOf(workers(170), inEasyR1), "limit_too_small", "", nil},
 		{"Open-Instruct on one GPU with its engine", open + stackOf(full(2, .4, 48, 30), inOpen, fused), "optimizer_first_step", "deepspeed_offload_optimizer = True", []string{"deepspeed_stage up", "optim = adamw_8bit"}},
 	} {

@@ -25,6 +25,9 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	t := q.root.Total
 	if room, total, found := roomBeforeWake(q.Context); found && !ok {
 		m := marginOf(total)
+		if back, at, known := wakesWith(q.Context, room); known && back > room {
+			return float64(back-room+m) / float64(total), fmt.Sprintf(": it takes back %s (%s), about %s of %s was free, and %s of margin", classifier.GiB(back), at, classifier.GiB(room), classifier.GiB(total), classifier.GiB(m))
+		}
 		if to := float64(room-m) / float64(total); to < f-firstGuess {
 			return f - to, fmt.Sprintf(": about %s of %s was free before it woke, less %s of margin", classifier.GiB(room), classifier.GiB(total), classifier.GiB(m))
 		}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/parser"
 	"oomscan/remedies/memory"
 )
 
@@ -36,6 +37,25 @@ func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
 		in = max(in, n)
 	}
 	return total - in, total, in < total
+}
+
+// wakesWith returns how much a sleeping vLLM had still to take back, as it said when it went to sleep, of a card that was read since and had
+// this room: weights and cache or, where the new weights were there, the cache alone (verl/workers/sharding_manager/fsdp_vllm.py, __enter__).
+func wakesWith(ctx *Context, room int64) (bytes int64, at parser.Position, ok bool) {
+	g, slept := lastReading(ctx.run, "vllm.slept")
+	bytes, known := g.Fields.Int("freed")
+	card, read := lastReading(ctx.run, "reading.device")
+	used, _ := card.Fields.Int("used")
+	total, _ := card.Fields.Int("total")
+	switch {
+	case total-used != room, !slept || !known || !read || !ctx.is("engine_wakes") || card.At.Source != g.At.Source || card.At.Line < g.At.Line:
+		return 0, g.At, false
+	case !strings.Contains(strings.ToLower(card.Fields["label"]), "sync model weights"):
+		return bytes, g.At, true
+	}
+	weights, read := lastReading(ctx.run, "vllm.weights")
+	n, known := weights.Fields.Int("used")
+	return bytes - n, g.At, read && known
 }
 
 // statesOnCard returns the least that the trainer's states take of a card during a rollout. A reading from before the first update lacks

@@ -241,6 +241,9 @@ func dialectsOf(ctx *Context, trainer string) []string {
 	if e := engineOf(ctx); e != "" {
 		out = append(out, e)
 	}
+	if a := ctx.run.Application; a != "" {
+		out = append(out, a)
+	}
 	return append(out, "oomscan")
 }
 
@@ -258,7 +261,7 @@ func batchOf(ctx *Context, s *memory.Setup) {
 			s.LossTokens = memory.Some(s.MicroBatch.Value * n)
 		}
 	}
-	if len(ctx.request) == 0 {
+	if len(ctx.request) == 0 || failedInChunk(ctx) {
 		return
 	}
 	if r := ctx.request[0]; r.What == "logits" && (r.Seen || r.Met) && r.Low > 0 {

@@ -313,6 +313,13 @@ var setupRows = []setupRow{
 		"verl": "actor_rollout_ref.rollout.checkpoint_engine.update_weights_bucket_megabytes actor_rollout_ref.rollout.update_weights_bucket_megabytes",
 	}},
 	{"bucket of a weight update", amount(func(s *setup) *optInt { return &s.UpdateBucket }, 1), map[string]string{"slime": "update_weight_buffer_size"}},
+	{"", func(s *setup, v string) bool { // in one piece unless it is set
+		n, ok := parseInt(v)
+		if ok = ok && n < mostSize; ok || v == "none" {
+			s.UpdatePieces = memory.Some(max(n, 1))
+		}
+		return ok
+	}, map[string]string{"swift": "move_model_batches=none"}},
 	{"bucket of a weight update", capacity(func(s *setup) *optInt { return &s.UpdateBucket }), map[string]string{"oomscan": "update_bucket"}},
 	{"memory free when the engine started", capacity(func(s *setup) *optInt { return &s.FreeAtStart }), map[string]string{"oomscan": "free_at_start"}},
 	{"size of the card", capacity(func(s *setup) *optInt { return &s.CardBytes }), map[string]string{"oomscan": "card"}},

@@ -64,6 +64,17 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 	serving := run("verl", "actor_rollout_ref.rollout.free_cache_engine", "False")
 	serving.Engine = "vllm"
 	serves := as(run("vllm", "tensor_parallel_size", "1", "max_num_batched_tokens", "8192"), "", "vllm", "")
+	planned := as(run("vllm", "gpu_memory_utilization", "0.9"), "", "vllm", "")
+	planned.FrameworkVersion = "0.20.0"
+	planned.Gauges = append(planned.Gauges, reading("vllm.weights", map[string]float64{"used": 25}), reading("vllm.budget", map[string]float64{"total": 40}))
+	inLog := func(in *classifier.Incident) *classifier.Incident {
+		in.Root.At = parser.Position{Source: "a.log", Line: 9}
+		return in
+	}
+	chunks := func(budget string) *classifier.Run {
+		return as(run("slime", "use_dynamic_batch_size", "True", "max_tokens_per_gpu", budget, "log_probs_chunk_size", "1024", "context_parallel_size", "1", "tensor_model_parallel_size", "2", "rollout_max_response_len", "8192", "padded_vocab_size", "152064"), "megatron", "", "Qwen/Qwen3-8B")
+	}
+	chunk := gpu("forward", .29, .21, 79.11, frames("/r/slime/slime/utils/ppo_utils.py|compute_entropy_from_logits|", "/r/slime/slime/utils/ppo_utils.py|forward|normalized_vocab_parallel_logits = vocab_parallel_logits - logits_max"))
 	lacking := func(need, left float64) *classifier.Incident {
 		return &classifier.Incident{Kind: parser.KVCache, Resource: "gpu", Phase: "init", Root: classifier.Root{Requested: gibs(need), Free: gibs(left)}}
 	}
@@ -173,8 +184,15 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 			r.Requested, r.Free, r.Total, r.Allocated, r.Reserved = gibs(1.06), gibs(.8), gibs(10.76), gibs(7.94), gibs(9.02)
 		}), "torch.card.max-split-size", "before 1.10"},
 
-		"8 GiB are more than smaller steps free": {serves, lacking(24, 16), "vllm.max-num-batched-tokens", "frees less than the cache lacks"},
-		"half a GiB is not":                      {serves, lacking(24, 23.5), "vllm.max-num-batched-tokens", ""},
+		"8 GiB are more than smaller steps free":             {serves, lacking(24, 16), "vllm.max-num-batched-tokens", "frees less than the cache lacks"},
+		"a pack of several samples, by its chunk's settings": {chunks("24576"), chunk, "slime.context-parallel", "several samples fill it"},
+		"a pack that may be one sample":                      {chunks("12288"), chunk, "slime.context-parallel", ""},
+		"a loss that comes back whole":                       {chunks("12288"), chunk, "slime.recompute-loss", "as they are now"},
+		"chunks that are all kept":                           {chunks("12288"), chunk, "slime.log-probs-chunk-size", "the tensors of all of them"},
+
+		"graphs and activations take less than the cache lacks": {planned, inLog(lacking(12, 8)), "vllm.enforce-eager", "the share holds only 3.00 GiB beside weights and cache"},
+		"or more":           {planned, inLog(lacking(8.5, 8)), "vllm.enforce-eager", ""},
+		"half a GiB is not": {serves, lacking(24, 23.5), "vllm.max-num-batched-tokens", ""},
 
 		"four loader workers, of which none is known to have failed": {run("torch", "num_workers", "4"), killed("kernel.oom_kill"), "host.data-workers", "none of them is known to have failed"},
 		"of which one was killed":                                    {run("torch", "num_workers", "4"), killed("dataloader.killed"), "host.data-workers", ""},

@@ -431,6 +431,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 			failure("gpu", "logprob", request(memory.Explanation{What: "logits", Seen: true, Text: "24,550 tokens."}), at(memory.Logits), stack("f.py entropy_from_logits", "a.py x", "a.py logprobs")),
 		},
 		{
+			"an autograd function of the entropy", "entropy_chain", failure("gpu", "forward", request(memory.Explanation{What: "logits", Seen: true, Text: "24,550 tokens."}), at(memory.Logits), stack("f.py compute_entropy_from_logits", "torch/autograd/function.py apply", "f.py forward")),
+			failure("gpu", "forward", request(memory.Explanation{What: "logits", Seen: true, Text: "24,550 tokens."}), at(memory.Logits), stack("f.py compute_entropy_from_logits", "a.py x", "f.py forward")),
+		},
+		{
 			"a step that asks for much of the card in one piece", "engine_activation", failure("gpu", "rollout", engine, stack("a.py execute_model"), asks(9), func(in *Input) { in.CacheTaken, in.Serving = true, true }),
 			failure("gpu", "rollout", engine, stack("a.py execute_model"), asks(.5), func(in *Input) { in.CacheTaken, in.Serving = true, true }),
 		},

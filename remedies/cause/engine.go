@@ -202,7 +202,12 @@ var engines = []hypothesis{
 			both(wakes, func(in *Input) bool { return !in.passes(8, "update_weights", "sync_weights", "load_weights") }),
 			both(unmapped, func(in *Input) bool { return len(in.Patterns) > 0 && slices.Contains(pools, in.Patterns[0]) }),
 		},
-		figure: requestFigure("the incoming weights need memory on top of what the GPU already holds"),
+		figure: func(in *Input) (string, *int64) {
+			if text, n := wholeHandOver(in); n != nil {
+				return text, n
+			}
+			return requestFigure("the incoming weights need memory on top of what the GPU already holds")(in)
+		},
 	},
 }
 

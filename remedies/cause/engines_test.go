@@ -184,6 +184,7 @@ func TestWhoHeldTheHostsMemoryDecides(t *testing.T) {
 		{"samples that a program keeps to replay them", "host_load", failure("host", "training", setting("replay.capacity", "2e6")), failure("host", "training", setting("replay.capacity", "200"))},
 		{"a process of samples to replay", "host_load", failure("host", "training", held("ray::ReplayBuffer", 50), hostLimit(62)), failure("host", "training", held("ray::Trainer", 50), hostLimit(62))},
 		{"loaders where nobody holds nearly all", "loader_workers", failure("host", "training", setting("num_workers", "8")), failure("host", "training", setting("num_workers", "8"), held("matlab", 90), hostLimit(100))},
+		{"loaders where no ranks hold most", "loader_workers", failure("host", "training", setting("num_workers", "16"), held("ray::TaskRunner", 20, 18)), failure("host", "training", setting("num_workers", "16"), held("ray::WorkerDict", 20, 18))},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

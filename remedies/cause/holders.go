@@ -83,6 +83,9 @@ func HelpersHold(in *Input) string { return in.HeldBy(helpers...) }
 // trainers lists parts of the names of processes that train a model in reinforcement learning.
 var trainers = []string{"workerdict", "policymodelactor", "megatrontrain", "fsdptrain", "policyworker", "actorworker"}
 
+// RanksHold reports that the ranks of a trainer held most of a node's memory, whose data another process loads.
+func RanksHold(in *Input) string { return in.HeldBy(trainers...) }
+
 // trainersHold reports that the ranks of a trainer held most of a node's memory in a step, when they read no weights and gather no
 // checkpoint: what is left is what they moved off the card.
 func trainersHold(in *Input) string {

@@ -461,7 +461,7 @@ func belowWeights(in *Input) string {
 func ManyWorkers(in *Input) string {
 	n := in.number(workerKeys...)
 	long := in.LastStep != nil && *in.LastStep >= 50 && slices.Contains([]string{"torch", "hf_trainer", "lightning"}, in.Framework)
-	if !in.host() || in.Phase == "init" || in.Phase == "checkpoint" || n < 2 || n*max(in.GPUs, 1) < 16 && !long || in.largest().Bytes > 0 || HelpersHold(in) != "" {
+	if !in.host() || in.Phase == "init" || in.Phase == "checkpoint" || n < 2 || n*max(in.GPUs, 1) < 16 && !long || in.largest().Bytes > 0 || cmp.Or(HelpersHold(in), RanksHold(in)) != "" {
 		return ""
 	}
 	if in.GPUs < 1 {
@@ -474,7 +474,7 @@ func ManyWorkers(in *Input) string {
 func prefetches(in *Input) string {
 	const usual = 2
 	n, each := in.number(workerKeys...), in.number("prefetch_factor", "dataloader_prefetch_factor")
-	if !in.host() || in.Phase == "init" || n < 1 || each < 8*usual || in.largest().Bytes > 0 {
+	if !in.host() || in.Phase == "init" || n < 1 || each < 8*usual || in.largest().Bytes > 0 || RanksHold(in) != "" {
 		return ""
 	}
 	return fmt.Sprintf("%d data loader workers keep %d batches each ready", n, each)

@@ -148,6 +148,17 @@ func OneReplica(in *Input) string {
 	return fmt.Sprintf("ZeRO stage %d splits states over replicas of the model, and its parts on all %d GPUs are one replica: data parallelism is 1", stage, parts)
 }
 
+// wholeHandOver says that ZeRO-3 gathers the whole model on each card to hand it to an engine: ms-swift unless it does so in pieces, TRL to
+// merge adapters (swift/rlhf_trainers/rollout_mixin.py; trl/trainer/grpo_trainer.py).
+func wholeHandOver(in *Input) (string, *int64) {
+	p := in.Parameters.Value
+	if p <= 0 || p > 1<<40 || !in.gpu() || in.Quantized || in.Phase != "weight_update" || in.number("move_model_batches") > 0 ||
+		!in.passes(12, "gather_if_zero3(parameters)", "gather_if_zero3(list(") || !in.passes(12, "zero/partition_parameters.py") {
+		return "", nil
+	}
+	return sized("ZeRO-3 gathers the whole model on each GPU to hand it to the engine: %s parameters x 2 bytes", 2*p, count(p))
+}
+
 // wholeModel reports that one request is as large as the whole model although ranks share it.
 func wholeModel(in *Input) string {
 	p := in.Parameters.Value

@@ -390,10 +390,16 @@ var (
 	fullResolution = frames(20, "the stack ends in the VAE, which works at full resolution", "autoencoder", "vae.py", "decode_first_stage", "vae.decode")
 	entropies      = []string{"entropy_from_logits", "vocab_parallel_entropy", "vocabparallelentropy", "calculate_entropy=true", "calculate_entropy(", "compute_entropy", "entropy_fn", "entropy = -(", "utils/megatron/tensor_parallel.py mul_reduce"}
 	// ComputesEntropy says that what failed is part of the entropy, whose backward pass takes as much again as its forward pass.
-	ComputesEntropy = both(frames(2, "the innermost frames compute the entropy over the vocabulary", entropies...), (*Input).trainerGPU)
-	offloadedPart   = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
-	gathers         = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded", "_get_reduce_scatter_tensors")
-	widened         = frames(3, "embeddings, norms and head are cast to float32", "prepare_model_for_kbit_training")
+	ComputesEntropy = both(func(in *Input) string {
+		n := 2
+		if in.passes(2, "torch/autograd/function.py") { // which calls what it is a part of
+			n = 3
+		}
+		return frames(n, "the innermost frames compute the entropy over the vocabulary", entropies...)(in)
+	}, (*Input).trainerGPU)
+	offloadedPart = frames(6, "one part of an offloaded model does not fit on the card", "accelerate/hooks.py")
+	gathers       = frames(6, "the stack ends where sharded parameters are gathered", "_all_gather", "all_gather_into_tensor", "unshard", "fetch_sub_module", "pre_forward", "pre_backward", "foreach_all_gather", "partition_parameters.py", "gatheredparameters", "_alloc_padded_unsharded", "_get_reduce_scatter_tensors")
+	widened       = frames(3, "embeddings, norms and head are cast to float32", "prepare_model_for_kbit_training")
 	// ScoresOfFallback says that scaled_dot_product_attention asked for much: its fused kernels ask for no more than their output.
 	ScoresOfFallback = both(fallback, func(in *Input) bool { return in.Requested != nil && in.Total != nil && *in.Requested > *in.Total/10 })
 	fallback         = frames(3, "the stack ends in scaled_dot_product_attention, whose fallback builds the scores in full", "scaled_dot_product_attention", "sdpa_attention")

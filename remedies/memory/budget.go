@@ -119,6 +119,7 @@ func (s Setup) variant(phase Phase) Budget {
 	e := &estimate{Setup: s, phase: phase, parts: make([]BudgetPart, 0, usualParts)}
 	if s.Trainer != "" {
 		e.states()
+		e.handOver()
 		e.computation()
 	}
 	e.engine()

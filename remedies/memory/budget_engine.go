@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 )
@@ -69,7 +70,9 @@ func (e *estimate) engine() {
 	}
 	e.add("engine_weights", PoolOutside, exactly(w), "%s", how)
 	if e.phase == PhaseWeightUpdate {
-		e.updateBuckets()
+		if !e.UpdatePieces.Known {
+			e.updateBuckets()
+		}
 		if e.Trainer != "" && e.SleepLevel.Or(0) > 0 {
 			return // the cache is woken after the weights
 		}
@@ -207,6 +210,26 @@ func (e *estimate) graphs() span {
 		return gibs(1, 3, 6)
 	}
 	return gibs(0.2, 0.8, 1.5)
+}
+
+// handOver adds what ZeRO-3 gathers on each card to hand the weights to an engine: all of them, or as many layers as a piece has, with
+// embeddings and head in a piece of their own (ms-swift, rlhf_trainers/rollout_mixin.py, split_batches).
+func (e *estimate) handOver() {
+	h, known := e.rankHolding()
+	if e.phase != PhaseWeightUpdate || e.Trainer != ZeRO3 || !e.UpdatePieces.Known || !known {
+		return
+	}
+	each := 2.0
+	if e.QuantizedBytes.Known {
+		each = e.QuantizedBytes.Value
+	}
+	n, how := h.all(), count(h.all())+" parameters"
+	if pieces, layers := e.UpdatePieces.Value, e.Model.Layers; pieces > 1 && layers > 0 {
+		part := math.Ceil(float64(layers)/float64(pieces)) / float64(layers)
+		n, how = max((h.all()-h.root)*part, h.root), "the largest of "+Thousands(pieces+1)+" pieces, "
+		how += count(n) + " parameters"
+	}
+	e.add("gathered_weights", PoolAllocated, exactly(each*n), "%s x %s bytes", how, factor(each))
 }
 
 // updateBuckets adds the buckets of a weight update, on the trainer and mapped by the engine, and the whole largest tensor. The

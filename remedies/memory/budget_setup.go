@@ -142,6 +142,7 @@ type Setup struct {
 	CUDAGraphs                            Opt[bool]
 	SleepLevel                            Opt[int64] // 0 when the engine stays awake
 	UpdateBucket                          Opt[int64] // bytes of a weight update's bucket
+	UpdatePieces                          Opt[int64] // in which ZeRO-3 gathers the layers for a weight update
 
 	LoadOnEveryRank   Opt[bool]  // every rank reads the whole model into host memory
 	CheckpointGather  Opt[bool]  // the state dict is made whole on one rank

@@ -166,6 +166,21 @@ func TestRecomputationNeverRaisesActivations(t *testing.T) {
 	}
 }
 
+func TestPiecesOfAWeightUpdateHoldLayersOrTheRest(t *testing.T) {
+	t.Parallel()
+	qwen, _ := KnownModel("Qwen2.5-32B")
+	gathered := func(trainer string, pieces Opt[int64]) string {
+		s := Setup{Trainer: trainer, Task: "grpo", Framework: TRL, Model: qwen, World: Some(int64(8)), UpdatePieces: pieces}
+		p, _ := s.Budget(PhaseWeightUpdate).Part("gathered_weights")
+		return GiB(p.Bytes)
+	}
+	assert.Equal(t, "61.03 GiB", gathered(ZeRO3, Some(int64(1))))
+	assert.Equal(t, "3.63 GiB", gathered(ZeRO3, Some(int64(16))), "4 of 64 layers")
+	assert.Equal(t, "2.90 GiB", gathered(ZeRO3, Some(int64(64))), "embeddings and head have a piece of their own")
+	assert.Equal(t, GiB(0), gathered(ZeRO2, Some(int64(1))), "the weights are whole anyway")
+	assert.Equal(t, GiB(0), gathered(ZeRO3, Opt[int64]{}), "programs hand over one tensor at a time")
+}
+
 func TestAnEmptySetupKnowsNothing(t *testing.T) {
 	t.Parallel()
 	for _, phase := range Phases {
