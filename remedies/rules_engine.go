@@ -23,13 +23,13 @@ func marginOf(total int64) int64 { return total / 20 }
 func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	short, ok := q.shortfall()
 	t := q.root.Total
-	if room, total, found := roomBeforeWake(q.Context); found && !ok {
+	if room, total, size, found := roomBeforeWake(q.Context); found && !ok {
 		m := marginOf(total)
 		if back, at, known := wakesWith(q.Context, room); known && back > room {
-			return float64(back-room+m) / float64(total), fmt.Sprintf(": it takes back %s (%s), about %s of %s was free, and %s of margin", classifier.GiB(back), at, classifier.GiB(room), classifier.GiB(total), classifier.GiB(m))
+			return float64(back-room+m) / float64(total), fmt.Sprintf(": it takes back %s (%s), about %s of %s was free, and %s of margin", classifier.GiB(back), at, classifier.GiB(room), size, classifier.GiB(m))
 		}
 		if to := float64(room-m) / float64(total); to < f-firstGuess {
-			return f - to, fmt.Sprintf(": about %s of %s was free before it woke, less %s of margin", classifier.GiB(room), classifier.GiB(total), classifier.GiB(m))
+			return f - to, fmt.Sprintf(": about %s of %s was free before it woke, less %s of margin", classifier.GiB(room), size, classifier.GiB(m))
 		}
 	}
 	if lacks, total, found := trainerLacks(q.Context); found && !ok {

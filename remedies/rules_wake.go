@@ -4,13 +4,14 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/classifier"
 	"oomscan/parser"
 	"oomscan/remedies/memory"
 )
 
-// roomBeforeWake returns what was free on a card before a sleeping engine took its memory back, and the card's size: from the
+// roomBeforeWake returns what was free on a card before a sleeping engine took its memory back, and the card's size, also in words: from the
 // card's last reading, or from what the trainer's allocator held and the sleeping engine keeps.
-func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
+func roomBeforeWake(ctx *Context) (room, total int64, size string, ok bool) {
 	wakes := ctx.is("engine_wakes")
 	for _, g := range slices.Backward(ctx.run.Gauges) {
 		label := strings.ToLower(g.Fields["label"])
@@ -18,7 +19,7 @@ func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
 		all, ok2 := g.Fields.Int("total")
 		engine := containsAny(label, []string{"resume", "wake", "onload", "update"})
 		if (g.Name == "reading.device" || g.Name == "smi.card") && ok1 && ok2 && used < all && (wakes && !engine || engine && strings.Contains(label, "before")) {
-			return all - used, all, true
+			return all - used, all, classifier.GiB(all), true
 		}
 	}
 	held, ok1 := lastReading(ctx.run, "reading.reserved")
@@ -27,16 +28,33 @@ func roomBeforeWake(ctx *Context) (room, total int64, ok bool) {
 	if card, found := lastReading(ctx.run, "reading.device"); found && !ok3 {
 		total, ok3 = card.Fields.Int("total")
 	}
+	size = classifier.GiB(total)
+	if !ok3 {
+		total, ok3 = cardOfShare(ctx)
+		size = "a card of " + classifier.GiB(total) + ", the smallest with this share,"
+	}
 	states := statesOnCard(ctx)
 	if !wakes || states == 0 && !(ok1 && ok2) || !ok3 {
-		return 0, 0, false
+		return 0, 0, "", false
 	}
 	in := max(reserved, states) + usualResidue
 	if g, slept := lastReading(ctx.run, "vllm.slept"); slept {
 		n, _ := g.Fields.Int("used")
 		in = max(in, n)
 	}
-	return total - in, total, in < total
+	return total - in, total, size, in < total
+}
+
+// cardOfShare returns the size of the smallest card of which vLLM's share holds what it freed when it went to sleep.
+func cardOfShare(ctx *Context) (int64, bool) {
+	g, slept := lastReading(ctx.run, "vllm.slept")
+	freed, known := g.Fields.Int("freed")
+	share, ok := ctx.settings.find("gpu_memory_utilization", false)
+	f, isShare := parseNumber(share.value.Value)
+	if !slept || !known || !ok || !isShare || f <= 0 || f > 1 {
+		return 0, false
+	}
+	return memory.CardOfAtLeast(int64(float64(freed) / f))
 }
 
 // wakesWith returns how much a sleeping vLLM had still to take back, as it said when it went to sleep, of a card that was read since and had

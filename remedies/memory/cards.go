@@ -105,6 +105,16 @@ func CardSize(run *classifier.Run, in *classifier.Incident) (size Interval, name
 	return size, name, ok
 }
 
+// CardOfAtLeast returns the capacity of the smallest card, in bytes, that has at least so many. ok is false if no card that is listed has.
+func CardOfAtLeast(bytes int64) (size int64, ok bool) {
+	for _, c := range cards {
+		if low := int64(c.low * (1 << 30)); low >= bytes && (!ok || low < size) {
+			size, ok = low, true
+		}
+	}
+	return size, ok
+}
+
 // beforeBF16 lists cards whose hardware has no bf16, and that their capacity alone identifies.
 var beforeBF16 = []string{"V100", "T4"}
 
