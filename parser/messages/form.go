@@ -198,13 +198,14 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name: "veto.subject",
-			Expr: `^(?:[*|\\/ ]{0,12}[0-9a-f]{7,12} (?:\([\w ,>/:.-]{1,120}\) )?(?:[a-z]{2,12}(?:\([\w-]{1,40}\))?!?: )?(?i:fix|add|handle|avoid|catch|retry|improve|support|remove|revert|prevent|reduce)(?:e?s|e?d)? |#\d{1,6} \[(?i:bug|feature|question|rfc|usage|docs?|help|performance|installation|misc)\b[\w :/-]{0,30}\])`,
+			Expr: `^(?:[*|\\/ ]{0,12}[0-9a-f]{7,12}[ \t](?:\([\w ,>/:.-]{1,120}\) )?(?:[a-z]{2,12}(?:\([\w-]{1,40}\))?!?: )?(?i:fix|add|handle|avoid|catch|retry|improve|support|remove|revert|prevent|reduce)(?:e?s|e?d)? |#\d{1,6} \[(?i:bug|feature|question|rfc|usage|docs?|help|performance|installation|misc)\b[\w :/-]{0,30}\])`,
 			Veto: true, Source: "git log --oneline; lists of issues on GitHub",
 			Match: lines(
 				"a1b2c3d fix RuntimeError: CUDA error: out of memory on resume", "* 1234567 (HEAD -> main) Fix torch.OutOfMemoryError: CUDA out of memory in eval (#123)",
 				"#4242 [Bug] torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB when using fp16", "abc1234 feat(rollout): handle CUDA error: out of memory",
+				"9f02b61\tfix \"RuntimeError: CUDA out of memory. Tried to allocate 5.63 GiB\" in eval",
 			),
-			NoMatch: []string{"a1b2c3d RuntimeError: CUDA error: out of memory", "#12 12.34 RuntimeError: CUDA error: out of memory", "#9 [4/7] RUN python train.py: CUDA error: out of memory", "#12 [builder 3/5] RUN make: CUDA error: out of memory"},
+			NoMatch: []string{"a1b2c3d RuntimeError: CUDA error: out of memory", "a1b2c3d\tRuntimeError: CUDA error: out of memory", "#12 12.34 RuntimeError: CUDA error: out of memory", "#9 [4/7] RUN python train.py: CUDA error: out of memory", "#12 [builder 3/5] RUN make: CUDA error: out of memory"},
 		},
 		{
 			Name:     "veto.docstring",
@@ -346,7 +347,7 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name: "veto.git_log",
-			Expr: `^(?:[*|\\/ ]{1,12})?[0-9a-f]{7,40} (?:\((?:HEAD|tag: |origin/|\w)[^)]{0,120}\) )?(?:[A-Z]\w{1,20} (?!.{0,200}Tried to allocate \d)|Revert "|(?:fix|feat|docs|test|tests|ci|chore|refactor|perf|build)(?:\([\w-]{1,40}\))?!?: )|^(?:HEAD is now at|Previous HEAD position was) [0-9a-f]{7,40} `,
+			Expr: `^(?:[*|\\/ ]{1,12})?[0-9a-f]{7,40}[ \t](?:\((?:HEAD|tag: |origin/|\w)[^)]{0,120}\) )?(?:[A-Z]\w{1,20} (?!.{0,200}Tried to allocate \d)|Revert "|(?:fix|feat|docs|test|tests|ci|chore|refactor|perf|build)(?:\([\w-]{1,40}\))?!?: )|^(?:HEAD is now at|Previous HEAD position was) [0-9a-f]{7,40} `,
 			Veto: true, Source: "git log --oneline; the commit that git checkout and git reset name",
 			Match: lines(
 				"1a2b3c4 Fix RuntimeError: CUDA error: out of memory when loading", `1a2b3c4 Revert "RuntimeError: CUDA error: out of memory"`,

@@ -43,6 +43,24 @@ func recordVetoes() []pattern.Pattern {
 			},
 		},
 		{
+			// What a search found has a score behind it, and a weakness of a program a number.
+			Name:     "veto.found",
+			Requires: []string{"core: ", "imilarity: ", "istance: ", "CVE-", "GHSA-"},
+			Expr:     `\((?:[Ss]core|[Ss]imilarity|[Dd]istance): -?\d{1,4}\.\d{1,8}\)\s{0,8}$|\bCVE-\d{4}-\d{4,7}\b|\bGHSA(?:-[0-9a-z]{4}){3}\b`,
+			Also:     []string{"torch.oom.paren", "torch.oom.class", "kernel.killed", "slurm.oom_kill", "kubernetes.evicted", "host.numpy", "host.bad_alloc", "cuda.error"},
+			Veto:     true,
+			Source:   "sentence-transformers' examples of semantic search; Trivy, Grype, pip-audit and npm audit",
+			Match: lines(
+				"Memory cgroup out of memory: Killed process 4711 (java) (Score: 0.6705)",
+				"RuntimeError: CUDA error: out of memory (Similarity: 0.8121)",
+				"│ vllm (METADATA) │ CVE-2025-10002 │ HIGH │ fixed │ 0.8.3 │ 0.8.5 │ vllm: torch.OutOfMemoryError: CUDA out of memory on a crafted image │",
+			),
+			NoMatch: []string{
+				"RuntimeError: CUDA error: out of memory (Score: 3 of 8)",
+				"step 12 (score: 0.52) failed: RuntimeError: CUDA error: out of memory",
+			},
+		},
+		{
 			// Slack gives the messages of a person an id of the client; those of a program have none.
 			Name:     "veto.posted",
 			Literals: []string{`"client_msg_id"`},

@@ -21,13 +21,16 @@ func limitVetoes() []pattern.Pattern {
 		{
 			// Code rewards run generated programs in a sandbox and print how these fail.
 			Name:     "veto.sandbox",
-			Literals: []string{"sandbox", "Sandbox", "run_status", "run_result", "compile_result"},
-			Expr:     `(?i)['"](?:run|compile)_(?:status|result)['"]: |(?<![/\w.-])sandbox(?:_\w{1,12})?['"]?[:\]]?\s(?:[^:]{0,60}\bstd(?:err|out)|(?:\w{1,12} )?(?:output|results?|response|returned|verdict|execution|test case|killed))\b.{0,400}(?:MemoryError|bad_alloc|Killed|Cannot allocate memory|out of memory|SIGKILL)`,
+			Literals: []string{"sandbox", "Sandbox", "run_status", "run_result", "compile_result", "ExecutionError(name="},
+			Expr:     `(?i)['"](?:run|compile)_(?:status|result)['"]: |\bError: ExecutionError\(name=|(?<![/\w.-])sandbox(?:_\w{1,12})?['"]?[:\]]?\s(?:[^:]{0,60}\bstd(?:err|out)|(?:\w{1,12} )?(?:output|results?|response|returned|verdict|execution|test case|killed))\b.{0,400}(?:MemoryError|bad_alloc|Killed|Cannot allocate memory|out of memory|SIGKILL)`,
 			Veto:     true,
-			Source:   "reward functions that execute code: verl's sandbox_fusion, prime_code; SandboxFusion",
-			Also:     []string{"host.bad_alloc"},
-			Match:    lines("[reward] score 0.0, sandbox stderr: terminate called after throwing an instance of 'std::bad_alloc'"),
-			NoMatch:  []string{"sandbox started on port 8080", "terminate called after throwing an instance of 'std::bad_alloc'"},
+			Source:   "reward functions that execute code: verl's sandbox_fusion, prime_code; SandboxFusion; E2B's code interpreter (models.py, Execution)",
+			Also:     []string{"host.bad_alloc", "host.numpy"},
+			Match: lines(
+				"[reward] score 0.0, sandbox stderr: terminate called after throwing an instance of 'std::bad_alloc'",
+				"sample 1: Execution(Results: [], Logs: Logs(stdout: [], stderr: []), Error: ExecutionError(name='ArrayMemoryError', value='Unable to allocate 74.5 GiB for an array with shape (100000, 100000) and data type float64', traceback='...'))",
+			),
+			NoMatch: []string{"nbclient: ExecutionError(name='x'): MemoryError", "sandbox started on port 8080", "terminate called after throwing an instance of 'std::bad_alloc'"},
 		},
 		{
 			Name:     "veto.kernel_resources",
@@ -314,18 +317,20 @@ func sampleVetoes() []pattern.Pattern {
 			// here, and so the words do not matter: the record itself is the veto.
 			Name: "veto.request",
 			Literals: []string{
-				"Receive: ", "Finish: ", "Received request ", " details: prompt: ", "Generated response ", "text_generation_router",
+				"Receive: ", "Finish: ", "Received request ", " details: prompt: ", "Generated response ", "text_generation_router", ` request" images=`, ` request" prompt="`,
 				"'role': '", `"role": "`, `"role":"`, `\"role\":`,
 				"'prompt': '", `'prompt': "`, "'prompt': [", `"prompt": "`, `"prompt": [`, `"prompt": {`, `"prompt":"`, `"prompt":[`, "'messages': [", `"messages": [`, `"messages":[`, "chat.completion", "text_completion",
 			},
 			Expr: `^` + notItsOwn + `(?:.{0,300}?(?:(?:Receive|Finish): (?:request_id='[^']{1,120}', )?obj=\w{1,60}(?:ReqInput)?\(|Received request \S{1,120}: (?:prompt|params|messages)\b|Request \S{1,120} details: prompt: ` +
-				`|Generated response \S{1,120}(?: \([^)]{0,60}\))?: output: |text_generation_router\S{0,120}(?: \S{1,60}:\d{1,5}:)? (?:Input|Output): )` +
+				`|Generated response \S{1,120}(?: \([^)]{0,60}\))?: output: |\bmsg="(?:chat|generate|completion) request" (?:images=\d{1,4} )?prompt="|text_generation_router\S{0,120}(?: \S{1,60}:\d{1,5}:)? (?:Input|Output): )` +
 				`|.{0,4000}?(?:["']role\\?["']: ?\\?["'](?:user|assistant|system|developer|tool|human)\\?["']|["'](?:prompt|messages)["']: ?(?:\[ ?)?["'{]|["']object["']: ?["'](?:chat\.completion|text_completion)))(?<!` + oomWords + `.{0,4000})`,
 			Veto:   true,
 			Whole:  true,
-			Also:   []string{"torch.oom.of_which", "sglang.not_enough_memory", "kernel.killed", "kernel.killed_cut", "slurm.oom_kill", "cuda.error", "nccl.cuda_oom", "host.bad_alloc"},
-			Source: "SGLang --log-requests (tokenizer_manager.py), vLLM entrypoints/logger.py, TGI router/src/server.rs, bodies in OpenAI's form as proxies and clients print them (LiteLLM, openai._base_client, llama-server)",
+			Also:   []string{"torch.oom.of_which", "sglang.not_enough_memory", "kernel.killed", "kernel.killed_cut", "slurm.oom_kill", "cuda.error", "nccl.cuda_oom", "host.bad_alloc", "ggml.malloc"},
+			Source: "SGLang --log-requests (tokenizer_manager.py), vLLM entrypoints/logger.py, TGI router/src/server.rs, bodies in OpenAI's form as proxies and clients print them (LiteLLM, openai._base_client, llama-server); Ollama server/routes.go with OLLAMA_DEBUG",
 			Match: lines(
+				`level=DEBUG source=routes.go:1470 msg="chat request" images=0 prompt="<start_of_turn>user\nwhy Out of memory: Killed process 30127 (python3) total-vm:91234512kB, anon-rss:64110340kB, file-rss:0kB<end_of_turn>"`,
+				`source=routes.go:1470 msg="chat request" images=0 prompt="ggml_backend_cuda_buffer_type_alloc_buffer: allocating 81656.95 MiB on device 0: cudaMalloc failed: out of memory"`,
 				`Receive: obj=GenerateReqInput(rid='20641', text="It stops with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 23.69 GiB of which 1.05 GiB is free.", input_ids=None, stream=True)`,
 				`Finish: obj=GenerateReqInput(rid='36468', text="Summarise: Out of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB"), out={'text': 'It was OOMKilled.', 'meta_info': {}}`,
 				`Receive: request_id='77be21c3d0', obj=GenerateReqInput(text='RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.', input_ids=None, stream=False)`,
@@ -338,6 +343,7 @@ func sampleVetoes() []pattern.Pattern {
 			NoMatch: []string{
 				"Received request 7 of 12, allocating: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
 				`Generated response in 2.1 s, then RuntimeError: CUDA error: out of memory`,
+				`source=routes.go:1470 msg="chat request" images=0 error="CUDA error: out of memory" prompt="hello"`,
 				`{"level": "error", "role": "worker", "text": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"}`,
 				`{"level": "error", "messages": 3, "msg": "RuntimeError: CUDA error: out of memory"}`,
 			},
