@@ -59,7 +59,13 @@ func TestNothingIsSaidThatTheFiguresRefute(t *testing.T) {
 			"time=2026-03-09T19:19:32.015Z level=INFO source=device.go:245 msg=\"model weights\" device=CPU size=\"" + weights + " GiB\"\n" +
 			"time=2026-03-09T19:19:32.015Z level=INFO source=device.go:256 msg=\"kv cache\" device=CPU size=\"" + cache + " GiB\"\n"
 	}
+	beside := func(card string) string {
+		return "+ torchrun --nproc_per_node 4 train.py --epochs 3\n[rank" + card + "]: Traceback (most recent call last):\n[rank" + card + "]:   File \"/w/train.py\", line 9, in <module>\n[rank" + card + "]:     model.to(device)\n" +
+			"[rank" + card + "]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 136.00 MiB. GPU " + card + " has a total capacity of 79.25 GiB of which 102.81 MiB is free. Process 211642 has 62.04 GiB memory in use. " +
+			"Including non-PyTorch memory, this process has 17.11 GiB memory in use. Of the allocated memory 16.60 GiB is allocated by PyTorch, and 2.10 MiB is reserved by PyTorch but unallocated.\n"
+	}
 	for name, c := range map[string]struct{ log, never, other string }{
+		"a rank beside a stranger on its own card":   {beside("1"), "set_device", beside("0")},
 		"weights that do not fit with any context":   {ollama("8.6", "0.6", "9.8"), "OLLAMA_CONTEXT_LENGTH=", ollama("4.6", "4.6", "9.8")},
 		"a budget that allows what failed":           {verl, "ppo_max_token_len_per_gpu=", strings.Replace(verl, "max_prompt_length=4096", "max_prompt_length=2048", 1)},
 		"one sample":                                 {one, "train_micro_batch_size_per_gpu=1", ""},

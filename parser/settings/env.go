@@ -3,6 +3,7 @@ package settings
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -110,6 +111,13 @@ func (r *Reader) variable(name, value string) {
 		return
 	}
 	r.emit(name, value, r.line, Env)
+	if mib, err := strconv.Atoi(value); name == "SLURM_MEM_PER_NODE" && err == nil && mib > 0 { // what the job asked for (sbatch(1)); 0 is all of a node
+		asked := value + "M"
+		if mib%1024 == 0 {
+			asked = strconv.Itoa(mib/1024) + "G"
+		}
+		r.emit("ReqMem", asked, r.line, Pairs)
+	}
 }
 
 // overrides reads Hydra's list of overrides, printed when a job fails (`Error executing job with overrides: [...]`)

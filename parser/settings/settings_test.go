@@ -473,6 +473,11 @@ func TestForms(t *testing.T) {
 			want: []string{"sbatch --mem=96G", "sbatch --gres=gpu:8", "sbatch -c=8", "sbatch Memory requested=96G"},
 		},
 		{
+			name: "what a job asked Slurm for, in its environment",
+			log:  "SLURM_JOB_ID=42\nSLURM_MEM_PER_NODE=131072\n",
+			want: []string{"env SLURM_JOB_ID=42", "env SLURM_MEM_PER_NODE=131072", "pairs ReqMem=128G"},
+		},
+		{
 			name: "variables",
 			log:  "+ export A=1 B='x y'\ndeclare -x C=\"3\"\nPYTORCH_CUDA_ALLOC_CONF=expandable_segments:True\n+ MAX_LEN=4096\nexport D=$HOME",
 			want: []string{
