@@ -175,6 +175,7 @@ func hostFacts() map[string]fact {
 			byTensor := ctx.is("set:lazy_load_tensors") || ctx.is("set:lazy_unpickle") // a converter's options
 			return verdict{truthOf(readsShards(ctx) && !byTensor), "a whole model was read into host memory"}
 		}},
+		"prepared":  {"the data was prepared before", "not known to be past the preparation of the data", prepared},
 		"mapping":   {"it failed in Dataset.map", "not in Dataset.map", mapping},
 		"compiling": {"a compiler was killed", "no compiler was killed", compiling},
 		"loads_dataset": {"it failed in load_dataset", "not in load_dataset", func(ctx *Context, _ string) verdict {
@@ -192,4 +193,17 @@ func hostFacts() map[string]fact {
 // readsShards reports whether host memory ran out while a checkpoint of several files was read (transformers/modeling_utils.py).
 func readsShards(ctx *Context) bool {
 	return ctx.resource == "host" && strings.Contains(strings.ToLower(ctx.incident.PhaseWhy), "checkpoint shards")
+}
+
+// prepared reports whether a trainer was past the preparation of its data set: it took steps, or its data loader ran, which reads what was
+// prepared.
+func prepared(ctx *Context, _ string) verdict {
+	const why = "the data was prepared before training began"
+	steps := ctx.run.LastStep != nil && *ctx.run.LastStep > 0
+	trains := slices.Contains([]string{"training", "forward", "backward", "optimizer", "checkpoint"}, ctx.phase)
+	loads := ctx.passesThrough("/utils/data/dataloader.py") || dataLoader.seen(ctx)
+	if steps || trains || loads {
+		return verdict{yes, why}
+	}
+	return verdict{}
 }

@@ -59,21 +59,24 @@ func TestNothingIsSaidThatTheFiguresRefute(t *testing.T) {
 			"time=2026-03-09T19:19:32.015Z level=INFO source=device.go:245 msg=\"model weights\" device=CPU size=\"" + weights + " GiB\"\n" +
 			"time=2026-03-09T19:19:32.015Z level=INFO source=device.go:256 msg=\"kv cache\" device=CPU size=\"" + cache + " GiB\"\n"
 	}
+	const swift = "run sh: `torchrun --nproc_per_node 8 swift/cli/sft.py --model Qwen/Qwen2.5-7B-Instruct --dataset_num_proc 64`\n[INFO:swift] Setting args\n"
+	const killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=42.0. Some of the step tasks have been OOM Killed.\n"
 	beside := func(card string) string {
 		return "+ torchrun --nproc_per_node 4 train.py --epochs 3\n[rank" + card + "]: Traceback (most recent call last):\n[rank" + card + "]:   File \"/w/train.py\", line 9, in <module>\n[rank" + card + "]:     model.to(device)\n" +
 			"[rank" + card + "]: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 136.00 MiB. GPU " + card + " has a total capacity of 79.25 GiB of which 102.81 MiB is free. Process 211642 has 62.04 GiB memory in use. " +
 			"Including non-PyTorch memory, this process has 17.11 GiB memory in use. Of the allocated memory 16.60 GiB is allocated by PyTorch, and 2.10 MiB is reserved by PyTorch but unallocated.\n"
 	}
 	for name, c := range map[string]struct{ log, never, other string }{
-		"a rank beside a stranger on its own card":   {beside("1"), "set_device", beside("0")},
-		"weights that do not fit with any context":   {ollama("8.6", "0.6", "9.8"), "OLLAMA_CONTEXT_LENGTH=", ollama("4.6", "4.6", "9.8")},
-		"a budget that allows what failed":           {verl, "ppo_max_token_len_per_gpu=", strings.Replace(verl, "max_prompt_length=4096", "max_prompt_length=2048", 1)},
-		"one sample":                                 {one, "train_micro_batch_size_per_gpu=1", ""},
-		"frozen weights that the card does not hold": {lora("75.62"), "frozen ones", ""},
-		"rows of all batches are no tokens":          {"BertConfig {\n  \"hidden_size\": 768,\n  \"model_type\": \"bert\",\n  \"vocab_size\": 30522\n}\n\n***** Running Evaluation *****\n" + joins, "vocabulary x", ""},
-		"more than a share adds":                     {vllm("62.00", "48.66"), "utilization=0.95", vllm("49.00", "48.66")},
-		"a share that is small on purpose":           {short("0.2"), "fp8", short("0.9")},
-		"a training loop that also evaluates":        {trainer + stackOf(oomOf("400.00 MiB", "200.00 MiB", "46.00"), "/w/train.py|train_and_evaluate|state = step(batch)", "/w/net.py|__call__|y = conv(x)"), "it failed in evaluation", ""},
+		"processes that had prepared the data before": {swift + "{'loss': 1.8421, 'grad_norm': 9.1, 'learning_rate': 4.3e-07, 'epoch': 0.01, 'global_step/max_steps': '10/2310'}\n" + killed, "dataset_num_proc", swift + killed},
+		"a rank beside a stranger on its own card":    {beside("1"), "set_device", beside("0")},
+		"weights that do not fit with any context":    {ollama("8.6", "0.6", "9.8"), "OLLAMA_CONTEXT_LENGTH=", ollama("4.6", "4.6", "9.8")},
+		"a budget that allows what failed":            {verl, "ppo_max_token_len_per_gpu=", strings.Replace(verl, "max_prompt_length=4096", "max_prompt_length=2048", 1)},
+		"one sample":                                  {one, "train_micro_batch_size_per_gpu=1", ""},
+		"frozen weights that the card does not hold":  {lora("75.62"), "frozen ones", ""},
+		"rows of all batches are no tokens":           {"BertConfig {\n  \"hidden_size\": 768,\n  \"model_type\": \"bert\",\n  \"vocab_size\": 30522\n}\n\n***** Running Evaluation *****\n" + joins, "vocabulary x", ""},
+		"more than a share adds":                      {vllm("62.00", "48.66"), "utilization=0.95", vllm("49.00", "48.66")},
+		"a share that is small on purpose":            {short("0.2"), "fp8", short("0.9")},
+		"a training loop that also evaluates":         {trainer + stackOf(oomOf("400.00 MiB", "200.00 MiB", "46.00"), "/w/train.py|train_and_evaluate|state = step(batch)", "/w/net.py|__call__|y = conv(x)"), "it failed in evaluation", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
