@@ -77,8 +77,11 @@ func wakesWith(ctx *Context, room int64) (bytes int64, at parser.Position, ok bo
 }
 
 // statesOnCard returns the least that the trainer's states take of a card during a rollout. A reading from before the first update lacks
-// the optimizer's.
+// the optimizer's. NeMo-RL moves all of them to host memory before that (models/policy/workers, offload_before_refit, offload_after_refit).
 func statesOnCard(ctx *Context) (n int64) {
+	if programOf(ctx.run).ID == "nemo_rl" {
+		return 0
+	}
 	b := ctx.setup.Budget(memory.PhaseRollout)
 	for _, id := range []string{"weights", "optimizer", "reference", "critic"} {
 		p, _ := b.Part(id)
