@@ -102,9 +102,9 @@ func trainerRecoveries() []pattern.Pattern {
 				"etrying after OOM", "etrying after CUDA", "ran out of memory, retrying batch",
 				"ran out of memory, skipping batch", "kipping batch", "kipping this ", "OOM - batch removed", "OOM in all workers, skipping update", "Got an OOM, unloading all loaded models",
 				"etrying with batch", "etrying with a ", "etrying with smaller", "etrying with reduced", "etrying with n_ctx", "etrying with max_", "batch size to", "batch_size to", ", skipping", ", retrying",
-				"etermined largest batch size: ",
+				"etermined largest batch size: ", " not fit",
 			},
-			Requires: []string{"OOM", "out of memory", "atch", "ctx", "max_"}, // requests are retried, too
+			Requires: []string{"OOM", "out of memory", "atch", "bs", "ctx", "max_"}, // requests are retried, too
 			Expr: `(?:[Rr]etrying after (?:CUDA )?(?:OOM|out of memory)` +
 				`|ran out of memory, (?:retrying|skipping) batch|[Ss]kipping batch due to (?:CUDA )?(?:OOM|out of memory)|OOM in all workers, skipping update|Got an OOM, unloading all loaded models` +
 				`|\b[Ss]kipping (?:this (?:sample|step|update)|(?:this )?batch)\b.{0,160}\bout of memory` +
@@ -112,6 +112,7 @@ func trainerRecoveries() []pattern.Pattern {
 				`|\bout of memory\b.{0,1500}\b[Ss]kipping (?:this (?:sample|step|update)|(?:this )?batch)\b` +
 				`|\bOOM (?:on|in|at|for|during) (?:\w{1,16} )?(?:batch|step|sample)(?: \d{1,9})?, (?:skipping|retrying)` +
 				`|[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:(?:micro[- ]?)?batch[ _-]?size|(?:n_ctx|max_model_len|max_seq_len(?:gth)?) ?[=:] ?\d)` +
+				`|^(?:(?:[Mm]icro[ _-]?)?[Bb]atch[ _-]?size|(?:micro_?)?bs)(?:[:=]| of)? ?\d{1,9} (?:does|did) not fit(?:[,;:.] ?|,? (?:so|and) )(?:trying|retrying|skipping|moving on|going on|(?:on to )?(?:the )?next)\b` +
 				`|\b[Dd]etermined largest batch size: \d|^\s?Skipping batch\s*$` +
 				`|\b(?:[Hh]alving|[Rr]educing|[Dd]ecreasing|[Ll]owering) (?:the )?(?:micro[- ]?)?batch[ _-]size to:? \d)`,
 			Kind: parser.Recovered, Role: parser.Context, Also: []string{"trainer.went_on"},
@@ -125,10 +126,15 @@ func trainerRecoveries() []pattern.Pattern {
 				"wrapper: retrying with n_ctx = 32768",
 				" Skipping batch",
 				"Determined largest batch size: 8",
+				"bs=128 does not fit, next",
+				"Batch size 64 did not fit, trying 32",
+				"batch_size=64 did not fit; skipping",
 			),
 			NoMatch: []string{
 				"use gradient checkpointing to avoid OOM", "oom_retry=True", "try reducing the batch size to fit", "Connection reset, retrying in 5 s", "retrying with max_retries=5", "Retrying with a smaller context",
 				"Setting batch_size to 8", "skipping batch 12: the loss is not finite", "loss is nan, skipping step",
+				"bs=128 does not fit", "bs=128 does not fit, exiting", "batch size 128 does not fit in memory, try the next smaller one", "if batch size 64 does not fit, trying 32 may help",
+				"bs=128 does not fit, giving up",
 			},
 		},
 	}

@@ -243,7 +243,7 @@ func (r *messageReader) segments(at parser.Position, raw []byte, begins bool) {
 // wantsSegment is false for nearly all of the thousand states of a progress bar.
 func (r *messageReader) wantsSegment(at parser.Position, seg []byte) bool {
 	return len(r.open) > 0 || len(r.cuts) > 0 || r.inHead(at.Line, at.Offset) ||
-		r.watched.covers(at.Line, at.Offset) && mayCount(seg) || len(r.search(seg)) > 0
+		r.watched.covers(at.Line, at.Offset) && r.watched.mayCount(seg) || len(r.search(seg)) > 0
 }
 
 // search returns the literals of a text. The slice is valid until the next call.

@@ -28,14 +28,15 @@ type watch struct {
 	denied bool // a request was answered with a server's error since a failure
 	served int  // requests that were answered well behind that, or reports of what an engine generates
 	stream string
-	forms  forms // of messages behind a failure
+	forms  forms   // of messages behind a failure
+	table  columns // the last one before the line, from above the failure on
 }
 
 // failed begins the stretch behind a failure. A server prints its answer before the traceback, or behind it: Uvicorn catches what a
 // request raises and has denied it by then (protocols/http, run_asgi).
 func (w *watch) failed(at parser.Position, stream string, trace *traceback.Trace) {
 	if !w.covers(at.Line, at.Offset) {
-		w.denied, w.served, w.forms = false, 0, forms{}
+		w.denied, w.served, w.forms, w.table = false, 0, forms{}, columns{}
 	}
 	if trace != nil && len(trace.Frames) > 0 && strings.Contains(trace.Frames[0].File, "/uvicorn/protocols/http/") {
 		w.denied, w.served = true, 0
@@ -46,6 +47,9 @@ func (w *watch) failed(at parser.Position, stream string, trace *traceback.Trace
 func (w watch) covers(line int, offset int64) bool {
 	return w.line > 0 && line > w.line && line <= w.line+watchLines && offset <= w.offset+watchBytes
 }
+
+// mayCount reports whether text may hold a sign of progress, or be a row of a table that does.
+func (w *watch) mayCount(text []byte) bool { return mayCount(text) || w.table.mayHold(text) }
 
 // mayCount reports whether text may hold a sign of progress: most lines do not, and the check is cheap.
 func mayCount(text []byte) bool {
@@ -78,7 +82,7 @@ func holdsFraction(text []byte) bool {
 
 // signs are pieces of which every sign of progress holds one that does not count up to a number: it has a measure or a rate.
 var signs = literal.Words("it [", "oss", "cc", "ppl", "eward", "lr", "eta", "ETA", "t/s", "s/it", "s/step", "rmse", "auc", "eturn", "ost ", "l1", "l2", "mse", "mae",
-	"s/s", "sec/tick", "step ", "iterations ", string(post), "poch", "teration", "learn:", string(throughput))
+	"s/s", "sec/tick", "LOSS", "step ", "iterations ", string(post), "poch", "teration", "learn:", string(throughput))
 
 // post begins a request for work in the access logs of HTTP servers. Other requests only check the server.
 var post = []byte(`"POST /`)
@@ -103,15 +107,26 @@ func (r *messageReader) watch(at parser.Position, body []byte, h envelope.Header
 		if r.watched.stream == h.Stream && r.generates(body) {
 			r.serve(at, body, h)
 		}
-	} else if body = body[:min(len(body), maxSign)]; mayAdvance(body) {
+	} else if body = body[:min(len(body), maxSign)]; r.beginsTable(body) {
+		return
+	} else if mayAdvance(body) {
 		if of, n, ok := r.watched.forms.advance(body); ok {
 			r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: parser.Fields{"count": strconv.Itoa(n), "of": of}, Text: clip(body)})
 		}
 	}
 }
 
+// beginsTable notes the columns of a table whose rows count, and reports whether a message names them.
+func (r *messageReader) beginsTable(body []byte) bool {
+	c, ok := columnsIn(body)
+	if ok {
+		r.watched.table = c
+	}
+	return ok
+}
+
 // noteCount emits what the run counted last before a failure, once for the stretch that is watched behind it: a run that is started again
-// counts from the beginning.
+// counts from the beginning. Above a failure in a table is its heading.
 func (r *Reader) noteCount(e *parser.Event) {
 	if e.Role != parser.Evidence || r.line < r.recount || r.long != nil {
 		return
@@ -125,15 +140,19 @@ func (r *Reader) noteCount(e *parser.Event) {
 	if e.Trace != nil {
 		begins = e.Trace.Line
 	}
+	counted := false
 	for above := range r.above(at) {
 		if line--; line >= begins || !mayCount(above) {
 			continue
 		}
 		body, h := envelope.Peel(above[bytes.LastIndexByte(above, '\r')+1:])
-		if c, ok := countIn(body[:min(len(body), maxSign)]); ok {
+		if r.messages.beginsTable(body) {
+			return
+		}
+		if c, ok := countIn(body[:min(len(body), maxSign)]); ok && !counted {
+			counted = true
 			at := parser.Position{Source: e.At.Source, Line: line, Passed: e.At.Passed}
 			r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: parser.Fields{"count": string(c.n), "of": c.of(), "before": "true"}})
-			return
 		}
 	}
 }
@@ -169,7 +188,9 @@ func (r *messageReader) sign(body []byte) (count counter, counted bool, status b
 			return counter{}, false, m[1][0]
 		}
 	}
-	count, counted = countIn(body)
+	if count, counted = countIn(body); !counted {
+		count, counted = r.watched.table.row(body)
+	}
 	return count, counted, 0
 }
 
@@ -185,7 +206,9 @@ func (r *messageReader) mayMatter(body []byte, h *envelope.Header) bool {
 	if bytes.Contains(body, throughput) {
 		return r.watched.stream == h.Stream && r.generates(body)
 	}
-	return mayAdvance(body[:min(len(body), maxSign)])
+	body = body[:min(len(body), maxSign)]
+	_, begins := columnsIn(body)
+	return begins || mayAdvance(body)
 }
 
 // answered follows a server's access log. A server that denied one request and then serves others outlived the

@@ -288,7 +288,7 @@ func (r *Reader) deliver(from, to int, f fate) {
 	}
 	watched, head := m.watched.covers(r.line, offset), m.inHead(r.line, offset)
 	switch {
-	case f&read != 0, head, watched && (f&keepSampleMark != 0 || mayCount(raw)):
+	case f&read != 0, head, watched && (f&keepSampleMark != 0 || m.watched.mayCount(raw)):
 	case f != 0 && (len(raw) > maxDeferredLine || envelope.IsCutBySrun(raw)): // too long to wait, or the rest of it is on another line
 	case m.mayContinue(raw, r.long):
 	default:
