@@ -206,3 +206,40 @@ func TestATracebackInTheNextFileIsTheFailures(t *testing.T) {
 		}
 	}
 }
+
+// TestAMessageThatRotationCutHasTheFiguresOfItsReprint rotates a log by size, within a word of a message that its engine raises once more.
+func TestAMessageThatRotationCutHasTheFiguresOfItsReprint(t *testing.T) {
+	t.Parallel()
+	const (
+		message = "CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of 79.11 GiB of which 1.50 GiB is free.\n"
+		head    = "[2026-03-17 10:42:19 TP1] Scheduler hit an exception: Traceback (most recent call last):\n  File \"/opt/sglang/srt/layers/linear.py\", line 168, in apply\n    return F.linear(x, layer.weight, bias)\n"
+		cut     = "torch.OutOfMemoryError: CUDA out of memory. Tried to allo"
+		rest    = "cate 2.00 GiB. GPU 1 has a total capacity of 79.11 GiB of which 1.50 GiB is free.\n\n"
+		again   = "During handling of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \"/opt/sglang/srt/model_executor/runner.py\", line 365, in __init__\n    raise Exception(\nException: Capture failed: "
+	)
+	other := strings.ReplaceAll(head, "TP1", "TP2") + "torch.OutOfMemoryError: " + message
+	for name, c := range map[string]struct {
+		before, after string
+		want          bool
+	}{
+		"raised again":             {head + cut, rest + again + message, true},
+		"cut before a word":        {head + "torch.OutOfMemoryError: CUDA out of memory. Tried to", " allo" + rest + again + message, true},
+		"cut at its end":           {head + cut, rest + again + cut + "\n", false},
+		"another rank's":           {head + cut, rest + other, false},
+		"another rank's before it": {head + cut, rest + other + again + message, false},
+		"another message":          {head + cut, rest + again + "CUDA out of memory while trying to allocate 2.00 GiB. GPU 1 has a total capacity of 79.11 GiB of which 1.50 GiB is free.\n", false},
+		"far behind":               {head + cut, rest + strings.Repeat("step\n", resumedLines) + again + message, false},
+		"another event behind it":  {head + cut + "\n[2026-03-17 10:42:20 TP1] Received sigquit from a child process. It usually means the child failed.\n", rest + again + message, false},
+	} {
+		got := gather(t, map[string]string{"x.log.1": c.before, "x.log": c.after}).Result().Incidents
+		require.NotEmpty(t, got, name)
+		require.Equal(t, "x.log.1", got[0].Root.At.Source, name)
+		assert.Equal(t, c.want, got[0].Root.Requested != nil, name)
+		if c.want {
+			assert.EqualValues(t, 2<<30, *got[0].Root.Requested, name)
+		}
+	}
+	for _, in := range gather(t, map[string]string{"w.log": head + cut, "x.log": rest + again + message}).Result().Incidents {
+		assert.Equal(t, in.Root.At.Source == "x.log", in.Root.Requested != nil, "another log's")
+	}
+}

@@ -136,6 +136,24 @@ func mentionVetoes() []pattern.Pattern {
 	const mention = `(?:torch\.(?:cuda\.)?OutOfMemoryError|RuntimeError: |CUDA |cuda |HIP |NPU |XPU |[Oo]ut of memory|OOM|MemoryError|std::bad_alloc|RESOURCE_EXHAUSTED|CUBLAS_STATUS_ALLOC)`
 	return []pattern.Pattern{
 		{
+			Name:     "veto.build_step",
+			Literals: []string{"] RUN ", " : RUN ", ": RUN "},
+			Expr:     `^(?:#\d{1,5} \[[^\[\]]{0,80}\d/\d{1,3}\]|Step \d{1,3}/\d{1,3} :|STEP \d{1,3}/\d{1,3}:) RUN `,
+			Veto:     true,
+			Source:   "BuildKit, util/progress/progressui; Docker's classic builder; buildah: the command of a step, and what it printed has lines of its own",
+			Also:     []string{"torch.oom.class", "cuda.error"},
+			Match: lines(
+				`#7 [3/7] RUN if grep -q "torch.OutOfMemoryError: CUDA out of memory" run.log; then exit 42; fi`,
+				`#12 [linux/amd64 builder 3/17] RUN echo "RuntimeError: CUDA error: out of memory"`,
+				`Step 3/7 : RUN echo 'RuntimeError: CUDA error: out of memory' > /etc/motd`,
+				`STEP 3/7: RUN echo 'RuntimeError: CUDA error: out of memory' > /etc/motd`,
+			),
+			NoMatch: []string{
+				"#7 0.513 RuntimeError: CUDA error: out of memory", "#7 [3/7] rank 3: RuntimeError: CUDA error: out of memory", "[3/7] RUN 4: RuntimeError: CUDA error: out of memory",
+				"Step 3/7: RUN 4: RuntimeError: CUDA error: out of memory", `#12 ERROR: process "/bin/sh -c python x.py" did not complete successfully: exit code: 137`,
+			},
+		},
+		{
 			Name:     "veto.zero_counter",
 			Literals: []string{"OOMKilled", "oom_kill 0", "oom_kill: 0", "oom_group_kill 0", "num_oom", "CUDA OOMs: 0", "oom_rate", "oom_count", "mem/oom", "oom=False"},
 			Expr:     `^(?!.{0,4000}?` + oomWords + `).{0,4000}?(?:(?<![\w-])OOMKilled['"]?\s{0,4}[=:]\s{0,4}[Ff]alse\b|(?<![\w-])(?:(?:node_vmstat_)?oom_(?:group_)?kills?|num_ooms?|CUDA OOMs|oom_rate|oom_count|oom)['"]?\s{0,4}[=:]?\s{0,4}(?:0(?:\.0{1,6})?|[Ff]alse)(?![\w.]\w|\w))`,

@@ -22,6 +22,7 @@ type testRunner struct {
 	fails   func() *regexp.Regexp
 	mark    string // before each line that a test prints
 	numbers bool   // its number is the name of a test and stands before each of its lines, as a label of srun does, but not before its result
+	labels  bool   // the label of its lines names it instead
 }
 
 // sessionSign is in the first line of a session of pytest.
@@ -103,6 +104,21 @@ var testRunners = []testRunner{
 	},
 }
 
+// builder is BuildKit (docker build --progress=plain) for a step of a build. What a step printed did no harm if the step is done. Only a pipe
+// hides how a program ended, so a traceback still tells that one failed.
+var builder = testRunner{
+	begins: lazyre.New(`^#\d{1,5} \[`),
+	passes: lazyre.New(`^#(\d{1,5}) DONE [\d.]{1,12}s$`),
+	fails:  lazyre.New(`^#(\d{1,5}) (?:ERROR|CANCELED)\b`),
+	labels: true,
+}
+
+// stepOf is the number of the step that printed an event.
+func stepOf(e *parser.Event) (number string, ok bool) {
+	number, ok = strings.CutPrefix(e.Header.Stream, "c#") // see package envelope
+	return number, ok && e.Trace == nil
+}
+
 // testOver matches a line that names a test of pytest or unittest and gives its result. died matches a line that says the process running the
 // tests is gone, or that it gives up.
 var (
@@ -121,7 +137,10 @@ func testNameIn(expr func() *regexp.Regexp, line []byte) (name string, ok bool) 
 
 // reads is what a runner's expressions look at in a line, of which the prefix and the rest are given, and whether it may be of a writer.
 func (t *testRunner) reads(line, body []byte, h *envelope.Header, stream string) (text []byte, ok bool) {
-	if t.numbers {
+	switch {
+	case t.labels:
+		return body, h.Stream == stream || h.Stream == ""
+	case t.numbers:
 		return line, h.Stream == stream || h.Stream == ""
 	}
 	return body, h.Stream == stream
@@ -192,7 +211,11 @@ func (r *Reader) findIntroduction(e *parser.Event) {
 	f := fence{stream: e.Header.Stream, from: begins - 1, end: "\n"} // which no line holds
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	over := false
-	f.test, f.name, _ = testIn(own, f.stream)
+	if step, ok := stepOf(e); ok {
+		f.test, f.name = &builder, step
+	} else {
+		f.test, f.name, _ = testIn(own, f.stream)
+	}
 	line, isBelowText := e.At.Line, false
 	for above := range r.above(at) {
 		if f.test != nil && f.test.sign != sessionSign || over && !f.heading {

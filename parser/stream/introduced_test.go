@@ -169,3 +169,36 @@ func TestWhatAScriptPrintsIsItsOwnWhereARunGoesOn(t *testing.T) {
 		assertQuoted(t, c.quoted, filler+c.log, true, name)
 	}
 }
+
+// TestABuildStepThatIsDoneDidNoHarm lets the steps of a build print messages.
+func TestABuildStepThatIsDoneDidNoHarm(t *testing.T) {
+	t.Parallel()
+	const (
+		oom  = "RuntimeError: CUDA error: out of memory\n"
+		step = "#8 [4/7] RUN cat /etc/motd\n#8 0.211 Known messages:\n#8 0.212   " + oom
+		next = "#9 [5/7] RUN true\n"
+		done = "#8 DONE 0.3s\n"
+	)
+	traced := "#8 [4/7] RUN python x.py | tee x.log\n#8 1.2 " + strings.ReplaceAll(strings.TrimSpace(oomReport), "\n", "\n#8 1.2 ") + "\n"
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"a step that is done":             {step + "#8 0.3 end\n" + done, true},
+		"behind a collector's time":       {"2025-06-01T10:00:00.100Z " + strings.ReplaceAll(step+"#8 DONE 0.3s", "\n", "\n2025-06-01T10:00:00.100Z ") + "\n", true},
+		"beside another step":             {step + next + "#9 0.1 x\n#9 ERROR: process \"/bin/sh -c x\" did not complete successfully: exit code: 1\n" + done, true},
+		"a step that fails":               {step + "#8 ERROR: process \"/bin/sh -c python x.py\" did not complete successfully: exit code: 137\n", false},
+		"a step that is canceled":         {step + "#8 CANCELED\n" + done, false},
+		"another step that is done":       {step + next + "#9 DONE 0.1s\n", false},
+		"a step without an end":           {step, false},
+		"a process that is killed":        {step + "#8 12.1 Killed\n" + done, false},
+		"a kill":                          {"#8 [4/7] RUN make\n#8 12.1 c++: fatal error: Killed signal terminated program cc1plus\n" + done, false},
+		"a program whose pipe succeeds":   {traced + done, false},
+		"a failure behind the build":      {"#8 0.3 end\n" + done + oom + "#9 DONE 0.1s\n", false},
+		"a frame of a debugger's numbers": {"#8 0x7f2a in f\n" + oom + done, false},
+	} {
+		for _, head := range []bool{true, false} {
+			assertQuoted(t, c.quoted, filler+c.log, head, name)
+		}
+	}
+}
