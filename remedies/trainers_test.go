@@ -384,7 +384,7 @@ func TestAnEngineWakesIntoWhatTheTrainerLeaves(t *testing.T) {
 // TestAnEngineTakesBackWhatItGaveUp: a sleeping engine says how much that is, and its weights may be awake already.
 func TestAnEngineTakesBackWhatItGaveUp(t *testing.T) {
 	t.Parallel()
-	wake := gpu("rollout", 0, 0, 0, frames("/x/vllm/v1/worker/gpu_worker.py|wake_up|allocator.wake_up(tags)", "/x/vllm/device_allocator/cumem.py|create_and_map|python_create_and_map("))
+	wake := later(gpu("rollout", 0, 0, 0, frames("/x/vllm/v1/worker/gpu_worker.py|wake_up|allocator.wake_up(tags)", "/x/vllm/device_allocator/cumem.py|create_and_map|python_create_and_map(")))
 	card := func(label string, line int) classifier.Gauge {
 		g := reading("reading.device", map[string]float64{"used": 55.89, "total": 79.25})
 		g.Fields["label"], g.At.Line = label, line
@@ -405,7 +405,7 @@ func TestAnEngineTakesBackWhatItGaveUp(t *testing.T) {
 			t.Parallel()
 			r := as(run("verl", "actor_rollout_ref.rollout.gpu_memory_utilization", "0.7", "trainer.n_gpus_per_node", "2", "trainer.nnodes", "1"), "fsdp", "vllm", "")
 			r.Gauges = append(r.Gauges, reading("vllm.weights", map[string]float64{"used": 7.12}), reading("vllm.slept", map[string]float64{"freed": c.freed, "used": 18}), c.card)
-			_, all := proposed(For(r, later(wake)))
+			_, all := proposed(For(r, wake))
 			assert.Contains(t, all, "gpu_memory_utilization = "+c.want)
 		})
 	}
