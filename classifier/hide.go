@@ -31,7 +31,7 @@ func (c *Collector) hideMarker(o *parser.Marker) {
 
 func (c *Collector) hideGauge(o *parser.Gauge) {
 	if !isProof(o) {
-		o.Text = ""
+		o.Text = "" // it is never quoted
 	}
 	o.Text, o.Fields = secret.Stable(o.Text), hideFields(o.Fields, secret.Stable)
 	c.hideHeader(&o.Header)

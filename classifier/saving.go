@@ -20,7 +20,7 @@ var saveEvery = []string{
 // bySaveStep says that a process was killed at the step after which a checkpoint was due, and no other stage was announced.
 func (c *conclusion) bySaveStep() (phase.Verdict, bool) {
 	e := c.root
-	if e.Kind != parser.OOMKill || e.Kind.Resource() != "host" {
+	if e.Kind != parser.OOMKill {
 		return phase.Verdict{}, false
 	}
 	v, ok := c.job.run.lookup(saveEvery...)
@@ -31,19 +31,20 @@ func (c *conclusion) bySaveStep() (phase.Verdict, bool) {
 	if s, ok := c.job.run.lookup("save_strategy"); ok && s.Value != "steps" {
 		return phase.Verdict{}, false
 	}
-	step := c.savedAt(every)
-	if step == 0 {
+	w, staged := c.stage(e)
+	if staged && w.Phase != phase.Training {
 		return phase.Verdict{}, false
 	}
-	if w, ok := c.stage(e); ok && w.Phase != phase.Training {
+	step := c.savedAt(every, staged)
+	if step == 0 {
 		return phase.Verdict{}, false
 	}
 	return phase.Verdict{Phase: phase.Checkpoint, Confidence: phase.Medium, Why: fmt.Sprintf("it died at step %d, and a checkpoint is due every %d", step, every)}, true
 }
 
 // savedAt returns the step that was reached last if it is one of those that save, or 0. Of steps that are logged, others must have been as
-// well: who logs only those that save would always have died at one. A bar counts each step.
-func (c *conclusion) savedAt(every int) int {
+// well: who logs only those that save would always have died at one. A bar counts each step, but it may be anybody's unless training was announced.
+func (c *conclusion) savedAt(every int, trains bool) int {
 	e := c.root
 	for _, f := range c.job.files {
 		step, reported := f.LastStep, f.Steps
@@ -58,6 +59,9 @@ func (c *conclusion) savedAt(every int) int {
 				return step
 			}
 			return 0
+		}
+		if !trains {
+			continue
 		}
 		for _, of := range slices.Sorted(maps.Keys(f.CountedTo)) {
 			total, err := strconv.Atoi(of[strings.LastIndexByte(of, '/')+1:])

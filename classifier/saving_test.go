@@ -15,6 +15,7 @@ import (
 func TestAKillAtASaveStepIsOfTheCheckpoint(t *testing.T) {
 	t.Parallel()
 	const killed = "slurmstepd: error: Detected 1 oom_kill event in StepId=42.0. Some of the step tasks have been OOM Killed.\n"
+	const begins = "***** Running training *****\n"
 	bars := func(last int) string {
 		return fmt.Sprintf(" 10%%|#         | %d/2500 [3:17:05<29:33:45, 47.28s/it]\n", last)
 	}
@@ -29,14 +30,15 @@ func TestAKillAtASaveStepIsOfTheCheckpoint(t *testing.T) {
 		log    string
 		saving bool
 	}{
-		"a bar at the step that saves":            {"Namespace(save_steps=250)\n" + bars(249) + bars(250), true},
-		"a bar behind it":                         {"Namespace(save_steps=250)\n" + bars(250) + bars(251), false},
-		"a bar that is complete":                  {"Namespace(save_steps=250)\n" + bars(2500), false},
+		"a bar at the step that saves":            {"Namespace(save_steps=250)\n" + begins + bars(249) + bars(250), true},
+		"a bar of something before training":      {"Namespace(save_steps=250)\n" + bars(249) + bars(250), false},
+		"a bar behind it":                         {"Namespace(save_steps=250)\n" + begins + bars(250) + bars(251), false},
+		"a bar that is complete":                  {"Namespace(save_steps=250)\n" + begins + bars(2500), false},
 		"logged steps, the last one saves":        {"Namespace(save_interval=100)\n" + losses(50, 100, 150, 200), true},
 		"all logged steps save":                   {"Namespace(save_interval=100)\n" + losses(100, 200), false},
-		"a trainer that saves each epoch":         {"Namespace(save_strategy='epoch', save_steps=250)\n" + bars(249) + bars(250), false},
-		"an evaluation was announced at the step": {"Namespace(save_steps=250)\n" + bars(249) + bars(250) + "***** Running Evaluation *****\n", false},
-		"no setting":                              {bars(249) + bars(250), false},
+		"a trainer that saves each epoch":         {"Namespace(save_strategy='epoch', save_steps=250)\n" + begins + bars(249) + bars(250), false},
+		"an evaluation was announced at the step": {"Namespace(save_steps=250)\n" + begins + bars(249) + bars(250) + "***** Running Evaluation *****\n", false},
+		"no setting":                              {begins + bars(249) + bars(250), false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -221,8 +221,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			return verdict{}
 		}},
 		"outgrows_cards": {"the training states exceed all GPUs together", "the training states may fit on the GPUs", outgrowsCards},
-		"later_card": {"it failed on another card than the first, and ranks that choose none take the first", "it failed on the first card", func(ctx *Context, _ string) verdict {
-			return verdict{truthOf(ctx.root.Device != nil && *ctx.root.Device > 0), "it did not fail on GPU 0, which ranks take that choose no card"}
+		"later_card": {"ranks that pick no GPU land on GPU 0, and this one failed on another", "it failed on GPU 0", func(ctx *Context, _ string) verdict {
+			return verdict{truthOf(ctx.root.Device != nil && *ctx.root.Device > 0), "ranks that pick no GPU land on GPU 0, and this one failed on another"}
 		}},
 		"one_gpu": {"one GPU", "several GPUs", func(ctx *Context, _ string) verdict {
 			n, ok := ctx.gpus()

@@ -77,7 +77,7 @@ func wakesWith(ctx *Context, room int64) (bytes int64, at parser.Position, ok bo
 }
 
 // statesOnCard returns the least that the trainer's states take of a card during a rollout. A reading from before the first update lacks
-// the optimizer's. NeMo-RL moves all of them to host memory before that (models/policy/workers, offload_before_refit, offload_after_refit).
+// the optimizer's. NeMo-RL moves all of them to host memory before that (its policy workers' offload_before_refit and offload_after_refit).
 func statesOnCard(ctx *Context) (n int64) {
 	if programOf(ctx.run).ID == "nemo_rl" {
 		return 0

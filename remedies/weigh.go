@@ -326,7 +326,7 @@ func sameResults(ctx *Context, n int64, changes []Change) string {
 			return "Results do not change."
 		}
 		if now, ok := ctx.settings.integer("global_batch_size"); ok && now > 0 {
-			return fmt.Sprintf("To keep the results, set --%s = %d.", key, now)
+			return fmt.Sprintf("To keep the results, set --%s %d.", key, now)
 		}
 		return "To keep the results, set --" + key + " to what all GPUs have at once now."
 	}

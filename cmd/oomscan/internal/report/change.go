@@ -87,11 +87,7 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 	case command != "":
 		p.para(at, span{plain, closed(x.Title)})
 		if whole {
-			var note string
-			if measure(command)+at.hang > p.width {
-				command, note, _ = strings.Cut(command, commandMark)
-			}
-			p.para(at, span{plain, text}, span{code, command}, span{dim, commandMark + unbroken(note)})
+			p.para(at, withCommand(p, at, text, command)...)
 		}
 	case x.FreesBytes == nil:
 		p.para(at, span{plain, strings.TrimSpace(closed(x.Title) + " " + text)})
@@ -107,11 +103,7 @@ func writeProposal(p *page, in *Incident, x *Proposal, whole bool) {
 	for _, s := range x.Needs {
 		switch text, command := question(s); {
 		case command != "":
-			var note string
-			if measure(command)+at.hang > p.width {
-				command, note, _ = strings.Cut(command, commandMark)
-			}
-			p.para(at, span{plain, text}, span{code, command}, span{dim, commandMark + unbroken(note)})
+			p.para(at, withCommand(p, at, text, command)...)
 		case whole:
 			p.para(at, span{dim, wordFirst}, span{plain, text})
 		default:
@@ -136,6 +128,16 @@ func question(s string) (text, command string) {
 		return text + commandMark, command
 	}
 	return closed(text), ""
+}
+
+// withCommand puts a command behind its question. A note behind the command goes to a line of its own where both are wider than the page: what
+// is to be pasted is not broken.
+func withCommand(p *page, at block, text, command string) []span {
+	spans := []span{{plain, text}, {code, command}}
+	if short, note, ok := strings.Cut(command, commandMark); ok && measure(command)+at.hang > p.width {
+		spans = []span{{plain, text}, {code, short}, {dim, commandMark + unbroken(note)}}
+	}
+	return spans
 }
 
 // firstSentence is the first of several sentences.
