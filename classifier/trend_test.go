@@ -98,16 +98,18 @@ func TestWhatDeepSpeedMakesOneAfterTheOtherIsNoGrowth(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			var trend Trend
-			for i, n := range c.gib {
-				g := &parser.Gauge{Name: "deepspeed.memory", Fields: parser.Fields{"allocated": strconv.FormatInt(n<<30, 10)}}
-				step := -1
-				if c.steps {
-					step = i
+			for reading, field := range map[string]string{"deepspeed.memory": "allocated", "deepspeed.host_memory": "used"} {
+				var trend Trend
+				for i, n := range c.gib {
+					g := &parser.Gauge{Name: reading, Fields: parser.Fields{field: strconv.FormatInt(n<<30, 10)}}
+					step := -1
+					if c.steps {
+						step = i
+					}
+					trend = trend.with(g).sample(g, step)
 				}
-				trend = trend.with(g).sample(g, step)
+				assert.Equal(t, c.grows, trend.grows(), reading)
 			}
-			assert.Equal(t, c.grows, trend.grows())
 		})
 	}
 }

@@ -147,7 +147,7 @@ func (t Trend) grows() bool {
 // differs in size. A script that asks for readings may print no steps, but what it keeps is about the same each time.
 func (t Trend) setsUp() bool {
 	n := len(t.Points)
-	return t.Name == "deepspeed.memory" && n > 0 && t.Points[n-1].Step < 0 && t.Most > t.Least+t.Least/2
+	return (t.Name == "deepspeed.memory" || t.Name == "deepspeed.host_memory") && n > 0 && t.Points[n-1].Step < 0 && t.Most > t.Least+t.Least/2
 }
 
 // doubles reports whether a few readings of different steps suffice: each rose by about the same, to twice the first one and more.
