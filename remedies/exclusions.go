@@ -296,11 +296,12 @@ func cannotCompute(q *question) string {
 }
 
 // weightsOnly says that llama.cpp found no room for weights or for copies of them, which neither its cache nor a smaller step changes:
-// it allocates the weights first (src/llama.cpp, llama_model_load_from_file_impl). Builds that fit a model themselves plan all parts together.
+// it allocates the weights first (src/llama.cpp, llama_model_load_from_file_impl). Builds that fit a model themselves plan all parts together,
+// unless the number of layers is set (common_fit_params).
 // Ollama plans its layers by all parts, too, but then has as much more of them on the card.
 func weightsOnly(q *question) string {
 	weights := q.recognized("ggml.load") || q.recognized("ggml.load_backend")
-	if weights && slices.Contains([]string{"llamacpp", "ollama"}, programOf(q.run).ID) && !q.is("draft") && !q.is("fits_itself") {
+	if weights && slices.Contains([]string{"llamacpp", "ollama"}, programOf(q.run).ID) && !q.is("draft") && (!q.is("fits_itself") || slices.ContainsFunc([]string{"--n-gpu-layers", "-ngl", "--gpu-layers"}, q.settings.has)) {
 		return "the weights alone did not fit, which are allocated before the cache and the compute buffers"
 	}
 	return isTrue("copies_weights")(q)

@@ -173,7 +173,6 @@ func layersThatFit(q *paramQuery) proposedValue {
 	if !ok {
 		n = mostLayers
 	}
-	const beside = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
 	layers, ok := q.layers(n)
 	if ok && q.root.Fields["method"] == "kv cache" {
 		return layersBesideCache(q, layers)
@@ -194,11 +193,26 @@ func layersThatFit(q *paramQuery) proposedValue {
 	if v := layersBesidePlan(q, free); v.to != "" {
 		return v
 	}
-	to := (free - beside) * layers / *q.root.Requested
+	const few = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
+	to, beside := (free-few)*layers / *q.root.Requested, "less 2 GiB for cache and buffers"
+	if each := layersCache(q); each > 0 {
+		to, beside = (free-forComputing)/(*q.root.Requested/layers+each), fmt.Sprintf("less 1 GiB for what is computed, at %s of cache a layer", classifier.GiB(each))
+	}
 	if to < 1 || free > 1<<50 || to >= layers {
 		return proposedValue{}
 	}
-	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s less 2 GiB for cache and buffers, of %s for %d layers", classifier.GiB(free), of, classifier.GiB(*q.root.Requested), layers)}
+	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s %s, of %s for %d layers", classifier.GiB(free), of, beside, classifier.GiB(*q.root.Requested), layers)}
+}
+
+// layersCache returns what the cache of the context that is set takes for one layer in 16 bits, 0 if that is unknown.
+func layersCache(q *paramQuery) int64 {
+	length, ok1 := q.settings.integer("--ctx-size", "-c")
+	k, ok2 := q.settings.integer("n_embd_k_gqa")
+	v, ok3 := q.settings.integer("n_embd_v_gqa")
+	if !ok1 || !ok2 || !ok3 || length < 1 || length > mostTokens || k > 1<<20 || v > 1<<20 || q.is("set:cache_type_k") {
+		return 0
+	}
+	return 2 * length * (k + v)
 }
 
 // layersBesideCache returns how many layers leave room for their cache and a GiB for computing, if the cache of all of them failed.
