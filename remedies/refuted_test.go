@@ -51,6 +51,10 @@ func TestNothingIsSaidThatTheFiguresRefute(t *testing.T) {
 		stackOf(onCardOf("2.60 GiB", "79.32", "1.18 GiB", "72.41"), "/w/verl/workers/actor/dp_actor.py|_forward_micro_batch|entropy = verl_F.entropy_from_logits(logits)", "/w/verl/utils/torch_functional.py|entropy_from_logits|pd = torch.nn.functional.softmax(logits, dim=-1)")
 	one := "{'train_batch_size': 8, 'gradient_accumulation_steps': 1, 'zero_optimization': {'stage': 1}}\nNamespace(micro_batch_size=1, seq_length=16384, vocab_size=152064)\n" +
 		stackOf(onCardOf("9.28 GiB", "60.97", "1.32 GiB", "55.00"), "/w/train.py|step|out = model(**batch)", "deepspeed/runtime/engine.py|forward|loss = self.module(*inputs, **kwargs)", "transformers/models/qwen2/modeling_qwen2.py|forward|logits = logits.float()")
+	gguf := func(layers string) string {
+		return "$ llama-server -m /m/coder.gguf" + layers + " -c 32768\nbuild: 7540 (85c40c9b0) with GNU 13.3.0 for Linux x86_64\nllama_model_load_from_file_impl: using device CUDA0 (NVIDIA GeForce RTX 5070 Ti) (0000:01:00.0) - 15337 MiB free\nprint_info: n_layer          = 48\n" +
+			"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 17524.00 MiB on device 0: cudaMalloc failed: out of memory\nllama_model_load: error loading model: unable to allocate CUDA0 buffer\n"
+	}
 	ollama := func(weights, cache, whole string) string {
 		return "Error: 500 Internal Server Error: model requires more system memory (" + whole + " GiB) than is available (7.9 GiB)\n" +
 			"time=2026-03-09T19:19:31.806Z level=INFO source=server.go:431 msg=\"starting runner\" cmd=\"/usr/bin/ollama runner --ollama-engine --model /m --port 41527\"\n" +
@@ -69,6 +73,7 @@ func TestNothingIsSaidThatTheFiguresRefute(t *testing.T) {
 	for name, c := range map[string]struct{ log, never, other string }{
 		"processes that had prepared the data before": {swift + "{'loss': 1.8421, 'grad_norm': 9.1, 'learning_rate': 4.3e-07, 'epoch': 0.01, 'global_step/max_steps': '10/2310'}\n" + killed, "dataset_num_proc", swift + killed},
 		"a rank beside a stranger on its own card":    {beside("1"), "set_device", beside("0")},
+		"weights of as many layers as are set":        {gguf(" -ngl 99"), "32768 now, and it can go down", gguf("")},
 		"weights that do not fit with any context":    {ollama("8.6", "0.6", "9.8"), "OLLAMA_CONTEXT_LENGTH=", ollama("4.6", "4.6", "9.8")},
 		"a budget that allows what failed":            {verl, "ppo_max_token_len_per_gpu=", strings.Replace(verl, "max_prompt_length=4096", "max_prompt_length=2048", 1)},
 		"one sample":                                  {one, "train_micro_batch_size_per_gpu=1", ""},
