@@ -22,6 +22,9 @@ func (r *Run) sizesFromConfig() {
 			setInt(t.to, v.Value)
 		}
 	}
+	if n := r.integer("--nodes", "-N"); r.Nodes == nil && n > 0 && r.Scheduler == "slurm" {
+		r.Nodes = &n
+	}
 	if v, ok := r.lookup("dist_world_size", "world_size"); ok && !r.ofEngine(v) {
 		setInt(&r.WorldSize, v.Value)
 	}

@@ -13,8 +13,11 @@ import (
 // severalRanks reports whether the process that failed is one of several that work together: which card each uses is set in
 // their code, not from outside.
 func severalRanks(ctx *Context, _ string) verdict {
-	if n, ok := ctx.gpus(); ok && n > 1 {
+	switch n, ok := ctx.gpus(); {
+	case ok && n > 1:
 		return verdict{yes, fmt.Sprintf("%d ranks work together", n)}
+	case ok && ctx.is("engine_process"):
+		return verdict{no, "the engine has one rank"}
 	}
 	if l := ctx.run.Launcher; ctx.root.Rank != nil || slices.Contains([]string{"torchrun", "accelerate", "deepspeed", "mpi", "horovod"}, l) {
 		return verdict{yes, "the process is a rank of several"}
@@ -111,6 +114,9 @@ func listedCards(ctx *Context) (busy map[int64]bool, table bool) {
 	for _, g := range ctx.run.Gauges {
 		if device, ok := g.Fields.Int("device"); ok && (g.Name == "smi.card" || g.Name == "smi.row") {
 			used, _ := g.Fields.Int("used")
+			if all, ok := g.Fields.Int("total"); ok {
+				used = min(used, all) // a query may ask for them in the other order
+			}
 			busy[device], table = busy[device] || used > little, table || g.Name == "smi.row"
 		}
 	}

@@ -226,13 +226,18 @@ func (q *paramQuery) weights() (bytes float64, how string, ok bool) {
 			return float64(n), fmt.Sprintf("%s of weights per GPU (%s)", classifier.GiB(n), g.At), true
 		}
 	}
-	params := q.model.Parameters
-	if params.Value <= 0 || quantized(q.Context) {
-		return 0, "", false
-	}
 	tp := int64(1)
 	if n, ok := q.settings.integer(engineTP...); ok {
 		tp = n
+	}
+	name := q.run.Model.Name
+	if known, ok := memory.KnownModel(name); ok && known.Published > 0 && !containsAny(strings.ToLower(name), []string{"bf16", "gguf", "bnb"}) {
+		n := known.Published / max(tp, 1)
+		return float64(n), classifier.GiB(n) + " of weights per GPU, as they are published", true
+	}
+	params := q.model.Parameters
+	if params.Value <= 0 || quantized(q.Context) {
+		return 0, "", false
 	}
 	bytes = 2 * float64(params.Value) / float64(tp)
 	wide := ""

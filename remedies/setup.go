@@ -17,7 +17,7 @@ func setupOf(ctx *Context) memory.Setup {
 	s := memory.Setup{Framework: budgetFramework(ctx), Task: taskOf(ctx), Trainer: trainerOf(ctx), Engine: engineOf(ctx)}
 	s.Model, s.Candidates = budgetModels(ctx)
 	s.World, s.GPUsPerNode = known(ctx.gpus()), known(ctx.gpusPerNode())
-	if w := s.World; !s.GPUsPerNode.Known && w.Known && w.Value == 1 {
+	if w := s.World; !s.GPUsPerNode.Known && w.Known && (w.Value == 1 || ctx.run.Nodes != nil && *ctx.run.Nodes == 1) {
 		s.GPUsPerNode = w // of the node's GPUs, those that train
 	}
 	arealParallel(ctx, &s)

@@ -32,6 +32,18 @@ func launchWorld() []pattern.Pattern {
 			}},
 		},
 		{
+			// A node's own address for the first process, and a world without a host file: no other node can take part.
+			Name:     "launch.one_node",
+			Literals: []string{" distributed tasks at: 127.0.0.1:", "WORLD INFO DICT: {'localhost': ["},
+			Expr:     `\bInitializing \d{1,6} distributed tasks at: 127\.0\.0\.1:|\bWORLD INFO DICT: \{'localhost': \[[\d, ]{1,200}\]\}`,
+			Marker:   "launch", Set: parser.Fields{"nodes": "1"}, Source: "LLaMA-Factory, cli.py; DeepSpeed, launcher/launch.py",
+			Also:  []string{"launch.llamafactory_world", "launch.start"},
+			Match: lines("[INFO|2025-03-13 10:02:11] llamafactory.cli:143 >> Initializing 8 distributed tasks at: 127.0.0.1:29500", "WORLD INFO DICT: {'localhost': [0, 1, 2, 3]}"),
+			NoMatch: []string{
+				"Initializing 8 distributed tasks at: 10.31.0.14:29511", "WORLD INFO DICT: {'a100-03': [0, 1], 'a100-04': [0, 1]}",
+			},
+		},
+		{
 			Name:     "launch.lightning_world",
 			Literals: []string{" GLOBAL_RANK: ", "All distributed processes registered"},
 			Expr:     `\b[Ii]nitializing [a-z_]{2,20}: GLOBAL_RANK: \d{1,6}, MEMBER: \d{1,6}/(?<world_size>\d{1,6})|All distributed processes registered\. Starting with (?<world_size>\d{1,6}) processes`,
