@@ -50,6 +50,25 @@ func TestHowManyProcessesThereAre(t *testing.T) {
 	}
 }
 
+func TestHowManyNodesThereAre(t *testing.T) {
+	t.Parallel()
+	for log, want := range map[string]int{
+		"[INFO|2025-03-13 10:02:11] llamafactory.cli:143 >> Initializing 8 distributed tasks at: 127.0.0.1:29500\n":           1,
+		"[INFO|2025-03-13 10:02:11] llamafactory.cli:143 >> Initializing 8 distributed tasks at: 10.31.0.14:29511\n":          0,
+		"[2025-06-02 19:14:05,120] [INFO] [launch.py:146:main] WORLD INFO DICT: {'localhost': [0, 1, 2, 3]}\n":                1,
+		"[2025-06-02 19:14:05,120] [INFO] [launch.py:146:main] WORLD INFO DICT: {'n1': [0, 1, 2, 3], 'n2': [0, 1, 2, 3]}\n":   0,
+		"#SBATCH --nodes=1\n#SBATCH --gres=gpu:4\nslurmstepd: error: *** JOB 42 ON n1 CANCELLED AT 2025-06-02T19:14:05 ***\n": 1,
+		"+ python train.py --nodes=1\n": 0,
+	} {
+		got := read(t, map[string]string{"a.log": log}).Run.Nodes
+		if want == 0 {
+			assert.Nil(t, got, log)
+		} else if assert.NotNil(t, got, log) {
+			assert.Equal(t, want, *got, log)
+		}
+	}
+}
+
 func TestHowManyParametersThereAreAndAreTrained(t *testing.T) {
 	t.Parallel()
 	m := read(t, map[string]string{"a.log": "trainable params: 4,194,304 || all params: 6,742,609,920 || trainable%: 0.0622\n  Number of trainable parameters = 4,194,304\n"}).Run.Model

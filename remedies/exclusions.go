@@ -115,6 +115,7 @@ var exclusions = []exclusion{
 	})},
 	{levers: []string{"engine-length", "kv-dtype", "engine-chunk", "attention"}, why: weightsOnly},
 	{levers: []string{"kv-dtype"}, why: narrowCacheTooLarge},
+	{levers: []string{"engine-chunk"}, why: cacheExceedsRoom},
 	{levers: []string{"engine-length", "engine-chunk", "engine-seqs", "kv-dtype", "graphs", "eager", "share-up", "share-down"}, why: func(q *question) string {
 		return cause.EngineWeightsFill(q.input())
 	}},

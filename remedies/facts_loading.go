@@ -57,6 +57,14 @@ func loadsLean(ctx *Context, _ string) verdict {
 	if _, t := ctx.settings.flag("low_cpu_mem_usage", "cpu_ram_efficient_loading", "fsdp_cpu_ram_efficient_loading"); t == yes {
 		return verdict{yes, why}
 	}
+	// Since its pull request 36963 transformers takes the argument and ignores it.
+	f, _ := ctx.settings.find("transformers_version", true)
+	if in, ok := versionIn(strings.Trim(f.value.Value, `"`), ">=4.52"); ok && in {
+		return verdict{yes, "transformers " + shown(f.value.Value) + " loads every checkpoint shard by shard"}
+	}
+	if ctx.run.Application == "llamafactory" { // model/patcher.py; under ZeRO-3 DeepSpeed loads it
+		return verdict{yes, why}
+	}
 	return verdict{}
 }
 

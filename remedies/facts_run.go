@@ -273,6 +273,9 @@ func sixteenBits(ctx *Context, _ string) verdict {
 	if why := cmp.Or(loadsWide(ctx), madeWide(ctx)); why != "" {
 		return verdict{no, why}
 	}
+	if g, ok := lastReading(ctx.run, "hf.sixteen_bits"); ok {
+		return verdict{yes, g.Fields["model"] + " was made in 16 bits"}
+	}
 	if args, ok := ctx.settings.find("model_args", true); ok && ctx.passesThrough("/lm_eval/models/huggingface.py") && !strings.Contains(args.value.Value, "dtype=") {
 		return verdict{yes, "lm-eval loads weights in the type of their checkpoint"} // HFLM's dtype is "auto"
 	}

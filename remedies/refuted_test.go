@@ -55,6 +55,20 @@ func TestNothingIsSaidThatTheFiguresRefute(t *testing.T) {
 		return "$ llama-server -m /m/coder.gguf" + layers + " -c 32768\nbuild: 7540 (85c40c9b0) with GNU 13.3.0 for Linux x86_64\nllama_model_load_from_file_impl: using device CUDA0 (NVIDIA GeForce RTX 5070 Ti) (0000:01:00.0) - 15337 MiB free\nprint_info: n_layer          = 48\n" +
 			"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 17524.00 MiB on device 0: cudaMalloc failed: out of memory\nllama_model_load: error loading model: unable to allocate CUDA0 buffer\n"
 	}
+	const smi = "$ nvidia-smi --query-gpu=index,name,memory.used,memory.total --format=csv\n0, NVIDIA GeForce RTX 4090, 14412 MiB, 24564 MiB\n1, NVIDIA GeForce RTX 4090, 2 MiB, 24564 MiB\n"
+	taken := func(model string) string {
+		return "INFO 12-03 19:42:06 [utils.py:253] non-default args: {'model': '" + model + "'}\nINFO 12-03 19:42:29 [parallel_state.py:1208] world_size=1 rank=0 local_rank=0 distributed_init_method=tcp://172.19.0.3:44719 backend=nccl\n" +
+			"ERROR 12-03 19:42:31 [core.py:842] ValueError: Free memory on device (9.05/23.52 GiB) on startup is less than desired GPU memory utilization (0.9, 21.17 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.\n"
+	}
+	cells := func(weights string) string {
+		return "$ llama-server -m /m/llama.gguf -ngl 99 -c 131072\nllama_model_load_from_file_impl: using device CUDA0 (NVIDIA GeForce RTX 4080) - 15048 MiB free\nload_tensors:        CUDA0 model buffer size =  " + weights + " MiB\nllama_context: n_ubatch      = 512\n" +
+			"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 10240.00 MiB on device 0: cudaMalloc failed: out of memory\nllama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache\n"
+	}
+	loading := func(version, made string) string {
+		return "#SBATCH --mem=48G\nper_device_train_batch_size=1\nModel config Qwen2Config {\n  \"model_type\": \"qwen2\",\n  \"transformers_version\": \"" + version + "\",\n  \"vocab_size\": 152064\n}\n\n" + made + "Loading checkpoint shards:  76%|███████▋  | 13/17 [00:51<00:17,  4.30s/it]\n" +
+			"slurmstepd: error: Detected 1 oom_kill event in StepId=42.0. Some of the step tasks have been OOM Killed.\n"
+	}
+	const made = "[INFO|modeling_utils.py:2239] 2025-07-03 10:44:10,034 >> Instantiating Qwen2ForCausalLM model under default dtype torch.bfloat16.\n"
 	ollama := func(weights, cache, whole string) string {
 		return "Error: 500 Internal Server Error: model requires more system memory (" + whole + " GiB) than is available (7.9 GiB)\n" +
 			"time=2026-03-09T19:19:31.806Z level=INFO source=server.go:431 msg=\"starting runner\" cmd=\"/usr/bin/ollama runner --ollama-engine --model /m --port 41527\"\n" +
@@ -74,6 +88,11 @@ func TestNothingIsSaidThatTheFiguresRefute(t *testing.T) {
 		"processes that had prepared the data before": {swift + "{'loss': 1.8421, 'grad_norm': 9.1, 'learning_rate': 4.3e-07, 'epoch': 0.01, 'global_step/max_steps': '10/2310'}\n" + killed, "dataset_num_proc", swift + killed},
 		"a rank beside a stranger on its own card":    {beside("1"), "set_device", beside("0")},
 		"weights of as many layers as are set":        {gguf(" -ngl 99"), "32768 now, and it can go down", gguf("")},
+		"a share below the weights as published":      {taken("openai/gpt-oss-20b"), "--gpu-memory-utilization=0.35", taken("/m/adapted")},
+		"a card that is known to be taken":            {taken("openai/gpt-oss-20b"), "CUDA_VISIBLE_DEVICES=1", smi + taken("openai/gpt-oss-20b")},
+		"a step where the cache alone is too large":   {cells("4880.00"), "512 now, and it can go down", cells("4780.00")},
+		"what transformers does by itself":            {loading("4.52.4", ""), "low_cpu_mem_usage=True", loading("4.46.3", "")},
+		"weights that were made in 16 bits":           {loading("4.46.3", made), "torch_dtype=bfloat16", loading("4.46.3", "")},
 		"weights that do not fit with any context":    {ollama("8.6", "0.6", "9.8"), "OLLAMA_CONTEXT_LENGTH=", ollama("4.6", "4.6", "9.8")},
 		"a budget that allows what failed":            {verl, "ppo_max_token_len_per_gpu=", strings.Replace(verl, "max_prompt_length=4096", "max_prompt_length=2048", 1)},
 		"one sample":                                  {one, "train_micro_batch_size_per_gpu=1", ""},

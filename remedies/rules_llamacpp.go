@@ -62,6 +62,18 @@ func narrowCacheTooLarge(q *question) string {
 	return fmt.Sprintf("an 8-bit cache takes %s, and only about %s is left for it", classifier.GiB(needs), classifier.GiB(max(left, 0)))
 }
 
+// cacheExceedsRoom says that the failed KV cache is larger than all that the weights leave of the card: the compute buffers, which a smaller
+// step makes smaller, come after it.
+func cacheExceedsRoom(q *question) string {
+	has, of, ok1 := roomOnCard(q.Context)
+	takes, ok2 := loadedWeights(q.Context)
+	asks := deref(q.root.Requested)
+	if !ok1 || !ok2 || q.root.Fields["method"] != "kv cache" || asks <= has-takes || has > 1<<50 {
+		return ""
+	}
+	return fmt.Sprintf("the cache alone takes %s, and the weights leave %s of %s %s", classifier.GiB(asks), classifier.GiB(max(has-takes, 0)), classifier.GiB(has), of)
+}
+
 // scoresPerToken returns what llama.cpp's compute buffer takes for each token of the context where flash attention is off: a float32 for
 // each head and each token of a step, and one in the mask (src/llama-graph.cpp, build_attn_mha). It is 0 where that is unknown.
 func scoresPerToken(ctx *Context) int64 {

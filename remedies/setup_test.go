@@ -178,6 +178,15 @@ func TestWhatTheLogMeasuredIsAnInput(t *testing.T) {
 	assert.Equal(t, memory.Some(int64(80)<<30), s.CardBytes)
 }
 
+func TestRanksOfOneNodeShareIt(t *testing.T) {
+	t.Parallel()
+	for nodes, want := range map[int]memory.Opt[int64]{1: memory.Some(int64(4)), 2: {}} {
+		r := run("hf-trainer", "per_device_train_batch_size", "1")
+		r.WorldSize, r.Nodes = new(4), &nodes
+		assert.Equal(t, want, setupOf(newContext(r, gpuOOM("backward"))).GPUsPerNode)
+	}
+}
+
 func TestOverriddenSettingsTakeThePlaceOfTheLogs(t *testing.T) {
 	t.Parallel()
 	r := run("verl", "actor_rollout_ref.actor.ppo_micro_batch_size_per_gpu", "8", "critic.ppo_epochs", "1", "actor_rollout_ref.actor.ppo_epochs", "1")

@@ -128,6 +128,16 @@ func huggingFaceMarkers() []pattern.Pattern {
 			NoMatch: []string{"Instantiating Qwen3ForCausalLM model under default dtype torch.bfloat16."},
 		},
 		{
+			Name:     "hf.sixteen_bits",
+			Literals: []string{" model under default dtype torch.bfloat16", " model under default dtype torch.float16"},
+			Expr:     `\bInstantiating (?<model>\w{1,100}) model under default dtype torch\.b?float16\b`,
+			Gauge:    true, Source: "transformers 4.2x-5.x, modeling_utils.py, at level INFO",
+			Match: []pattern.Sample{
+				{Line: "[INFO|modeling_utils.py:2397] 2025-08-26 07:40:21,703 >> Instantiating LlamaForCausalLM model under default dtype torch.bfloat16.", Want: parser.Fields{"model": "LlamaForCausalLM"}},
+			},
+			NoMatch: []string{"Instantiating Qwen3ForCausalLM model under default dtype torch.float32."},
+		},
+		{
 			Name:     "accelerate.precision",
 			Literals: []string{"Mixed precision type: "},
 			Expr:     `^Mixed precision type: (?<precision>no|fp16|bf16|fp8)$`,
