@@ -119,6 +119,7 @@ func TestRecordsArePeeled(t *testing.T) {
 		{`{"id":"AZ","attributes":{"timestamp":"2025-06-01T10:00:00Z","host":"gpu-7","message":"text"}}`, `text`, `iso=2025-06-01T10:00:00; host=gpu-7`},
 		{`{"timeUnixNano":"1748772000000000000","body":{"stringValue":"text"}}`, `text`, `iso=2025-06-01T10:00:00`},
 		{`{"preview":false,"result":{"_raw":"text","_time":"2025-06-01T10:00:00Z"}}`, `text`, `iso=2025-06-01T10:00:00`},
+		{`{"_time":"2025-06-01T10:00:00Z","_stream":"{pod=\"p-0\"}","_msg":"(W pid=1) x","stream":"stderr"}`, `x`, `iso=2025-06-01T10:00:00; pid=1; process=W; stream=cstderr|pW 1 `},
 		{`{"TimeStamp":"2025-06-01T10:00:00.12345","Log":"  text"}`, `  text`, `local=2025-06-01T10:00:00.12345`},
 		{`{"_line":"text","_ts":1748772000000,"_host":"gpu-7"}`, `text`, `iso=2025-06-01T10:00:00`},
 		{`{"@timestamp":1748772000000,"@rawstring":"text"}`, `text`, `iso=2025-06-01T10:00:00`},
@@ -179,6 +180,8 @@ func TestARankInTheTextIsReadAndStays(t *testing.T) {
 	checkSamples(t, []sample{
 		{`[rank-0]: Saving model to /x`, `[rank-0]: Saving model to /x`, `rank=0`},
 		{`[rank 3/8] torch`, `[rank 3/8] torch`, `rank=3`},
+		{`2025-06-01 10:00:00 ERROR x.trainer [rank 2/4] text`, `x.trainer [rank 2/4] text`, `local=2025-06-01T10:00:00; level=E; rank=2`},
+		{`2025-06-01 10:00:00 ERROR peer [rank 2] is gone`, `peer [rank 2] is gone`, `local=2025-06-01T10:00:00; level=E`},
 	})
 }
 

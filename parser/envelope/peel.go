@@ -299,11 +299,17 @@ func (w *Peeler) Next(l *Line, seg []byte) (body []byte, h Header) {
 	return body, h
 }
 
-// peekRank reads the rank that many programs print in front of their messages. The words stay: messages of the NCCL
-// watchdog ("[Rank 8] Watchdog caught ...") are made of them.
+// peekRank reads the rank that many programs print in front of their messages, some behind the dotted name of a logger. The words stay:
+// messages of the NCCL watchdog ("[Rank 8] Watchdog caught ...") are made of them.
 func (p *peeler) peekRank(b []byte) {
 	s := scanner{b}
-	if p.h.Rank != Unknown || !s.lit("[") {
+	if p.h.Rank != Unknown {
+		return
+	}
+	if t := s; p.h.Level != 0 && isDotted(t.while(place, maxLabel)) && t.blanks() > 0 {
+		s = t
+	}
+	if !s.lit("[") {
 		return
 	}
 	if n, ok := s.rankWord(); ok {

@@ -18,7 +18,7 @@ const maxRecord = 256 << 10
 
 // messageKeys are where records keep the text of the log, the most particular first. Only some company makes the others a log's.
 var messageKeys = [...]string{
-	"log", "message", "msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue", "short_message", "LogMessage", "LogEntry", "event", "@m", "@message", "Body", "Content", "_line", "@rawstring", "__content__", "__CONTENT__", "Log",
+	"log", "message", "msg", "_msg", "MESSAGE", "line", "textPayload", "_raw", "content", "stringValue", "short_message", "LogMessage", "LogEntry", "event", "@m", "@message", "Body", "Content", "_line", "@rawstring", "__content__", "__CONTENT__", "Log",
 }
 
 // plainKeys are where records of other collectors keep it. They are words of data sets and tools as well: only a record that has nothing

@@ -45,7 +45,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.comment",
 			Requires: []string{"// ", "//\t", "//! ", "/*", "<!--", "{#", ";; ", "# ", "* Exc", "REM ", "#s", "#["},
-			Expr:     inSource + `(?://[/!]?[ \t]|/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?(?:` + oomWords + `|\boom[-_]kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|available memory for the cache|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|result 'oom-kill'|code=killed, status=|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)|\* Exception in thread ")|(?:#(?! Calls into the C\+\+ engine) (?<=\S[^#]{0,400}[=(){};][^#]{0,199}[ \t]# |(?:- )?[a-z_][\w.-]{0,60}: [\w./'"+-]{1,60} {1,20}# )|// (?<=\S.{0,400}["'\w)\]};,]  ?// ))(?:(?!\\n).){0,200}(?:` + oomWords + `|` + statusName + `|[Oo]ut of memory|oom_kill event|available memory for the cache)`,
+			Expr:     inSource + `(?://[/!]?[ \t]|/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?` + remarked + `|\* Exception in thread ")|(?:#(?! Calls into the C\+\+ engine) (?<=\S[^#]{0,400}[=(){};][^#]{0,199}[ \t]# |(?:- )?[a-z_][\w.-]{0,60}:(?: [\w./'"+-]{1,60}| \[[\w., '"-]{1,60}\])? {1,20}# )|// (?<=\S.{0,400}["'\w)\]};,]  ?// ))(?:(?!\\n).){0,200}(?:` + remarked + `|` + statusName + `|[Oo]ut of memory)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
@@ -56,11 +56,11 @@ func formVetoes() []pattern.Pattern {
 				"#   Dec 22 01:24:58 devbox systemd[1]: XXX.service: Failed with result 'oom-kill'.",
 				"#   Dec 22 01:24:58 devbox systemd[1]: XXX.service: Main process exited, code=killed, status=9/KILL",
 				"    x = f(y)  # RuntimeError: CUDA error: out of memory",
-				"batch: 8   # 12 -> RuntimeError: CUDA error: out of memory",
+				"batch: 8   # 12 -> RuntimeError: CUDA error: out of memory", "  sizes: [8, 16]  # 32: OSError: [Errno 12] Cannot allocate memory", "num_workers: 4       # 16: RuntimeError: DataLoader worker (pid 88213) is killed by signal: Bus error.",
 				"//\tMemory cgroup out of memory: Killed process 41 (python) total-vm:1kB",
 				"export FI_EFA_USE_HUGE_PAGE=0    # else os.fork() causes OSError: Cannot allocate memory",
 				"  batch_size: 8  # 16 gives torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
-				"# ValueError: No available memory for the cache blocks.",
+				"# ValueError: No available memory for the cache blocks.", "# shows Last State: Terminated, Reason: OOMKilled (exit code 137).",
 				`    # "Out of GPU memory trying to allocate 127.781 TiB".`,
 				"# RuntimeError: DataLoader worker (pid 2226) is killed by signal: Bus error.",
 				`     * Exception in thread "main" java.lang.OutOfMemoryError: Java heap space`,
@@ -397,7 +397,7 @@ func formVetoes() []pattern.Pattern {
 			Expr: `^` + notItsOwn + `(?:(?:(?i:(?:\w{1,20} )?(?:row|example|sample|doc|document) ?\d{0,9}|\w{1,40}\[\d{1,9}\]): )?[{](?:["']id["']: ?["']?[\w-]{1,60}["']?, ?)?["']text["']: ?["'](?!.{0,8000}["'](?:(?:level|levelname|severity|time|timestamp|record)["']: |source["']: ?["']std)).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:(?:description|body)["']: ?["']|ocr(?:_text)?["']: ?["'][^"']{1,400}\\n)|(?=.{0,8000}?["']passed["']: ?(?:[Tt]rue|[Ff]alse)\b).{0,8000}?["'](?:completion["']: ?["'](?!["'])|completion_id["']: ?\d)|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
 				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model|finish_reason)["']: ?|.{0,8000}?"(?:observation|tool_(?:output|result|response))": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})"` +
 				`|[{ ]?\s{0,8}"(?:question|instruction|problem|prompt|input|chosen|rejected)": "(?>(?:[^"\\]|\\.){0,8000})",?$|[{ ]?\s{0,8}'(?:question|instruction|problem|prompt|input|chosen|rejected)': '(?>(?:[^'\\]|\\.){0,8000})',?$` +
-				`|[{]"(?:response|completion|generated_text)": "(?>(?:[^"\\]|\\.){0,8000})", ?"(?:score|reward|acc|uid)": |[{]"content": ?\[(?>"(?>(?:[^"\\]|\\.){0,8000})",? ?){1,40}\], ?"rewards": ?\[|.{0,400}?"tool_call_id": ?"[\w-]{1,80}",.{0,400}?"(?:content|output|result|stdout|stderr)": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})")`,
+				`|[{]"(?:response|completion|generated_text)": "(?>(?:[^"\\]|\\.){0,8000})", ?"(?:score|reward|acc|uid)": |(?:[\[(]?\d{1,6}(?:/\d{1,6})?[\]):]{0,2} )?\[{0,2}[{]["'](?:generated|summary|translation)_text["']: |[{]"content": ?\[(?>"(?>(?:[^"\\]|\\.){0,8000})",? ?){1,40}\], ?"rewards": ?\[|.{0,400}?"tool_call_id": ?"[\w-]{1,80}",.{0,400}?"(?:content|output|result|stdout|stderr)": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})")`,
 			Veto: true, Source: "records of data sets, as trainers print one, or one field of it on a line: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench, NeMo-RL's train_data; completions and results of tools in OpenAI's form; programs that HumanEval runs (human_eval/evaluation.py); issues of a tracker; what was read in a picture",
 			Match: lines(
 				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
@@ -409,6 +409,7 @@ func formVetoes() []pattern.Pattern {
 				`{"instance_id": "a__b-1", "problem_statement": "It dies:\nRuntimeError: CUDA error: out of memory", "patch": "x"}`,
 				`{"index": 3, "text": "The log shows CUDA error: out of memory", "finish_reason": "stop"}`,
 				`  "question": "RuntimeError: CUDA error: out of memory. Why?",`, `{'input': 'RuntimeError: CUDA error: out of memory',`, `{"response": "RuntimeError: CUDA error: out of memory", "score": 1}`,
+				`[1/4] [{'generated_text': 'In dmesg you find\n[8.1] Out of memory: Killed process 4711 (python) total-vm:91000000kB, anon-rss:64000000kB\nAsk for more.'}]`,
 				`{"content":["User: why","Assistant: RuntimeError: CUDA error: out of memory"],"rewards":[0.0],"generation_logprobs":[[-0.1]]}`,
 				`agent: tool_result={"tool_call_id":"call_1","exit_code":1,"stderr":"RuntimeError: CUDA error: out of memory"}`,
 				`{"task_id": "HumanEval/1", "completion": "    return [0] * 10**12", "result": "failed: CUDA error: out of memory", "passed": false}`,
@@ -432,22 +433,24 @@ func formVetoes() []pattern.Pattern {
 				`{"task_id": 1, "completion": "x = 1", "passed": false, "error": "RuntimeError: CUDA error: out of memory"}`,
 				`{"file": "a.png", "title": "A", "layout": "done", "ocr": "RuntimeError: CUDA error: out of memory"}`,
 				`{"file": "a.png", "title": "A", "ocr": "done", "error": "RuntimeError: CUDA error: out of memory"}`,
-				`{"prompt": "hello", "response": null, "error": "torch.OutOfMemoryError: CUDA out of memory"}`,
+				`{"prompt": "hello", "response": null, "error": "torch.OutOfMemoryError: CUDA out of memory"}`, `[{'generated_text': '', 'error': 'RuntimeError: CUDA error: out of memory'}]`,
 			},
 		},
 		{
 			Name:     "veto.listed",
 			Requires: []string{" (", ": ", "#", "\t", "Cannot"},
-			Expr:     `^(?:\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |: \d{10}:\d{1,6};|#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|#\d{1,7} {2}\S.{0,400} {2}(?:about|less than) (?:\d{1,3}|a) (?:minute|hour|day|month|year)s? ago\s*$|title:\t\S|Q: (?:What|Why|How|Can|Is|Does|Do|Should|My|I)\b|(?:hyp|ref|src|tgt|Decoded|Tokens|Generated text|[Ss]olution(?:_str| string)): |(?:Prompt|Output): {2,8}["']|(?:Last|First) (?:hit|seen) \d{1,4} (?:day|week|month|year)s? ago\b|[STHDP]-\d{1,7}\t|\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$))`,
+			Expr:     `^(?:\^?[0-9a-f]{7,40} \([^)]{1,80} \d{4}-\d\d-\d\d [^)]{1,40}\d\) |: \d{10}:\d{1,6};|#\d{1,7}\s{1,8}(?i:open|closed|merged|draft)\s|#\d{1,7} {2}\S.{0,400} {2}(?:about|less than) (?:\d{1,3}|a) (?:minute|hour|day|month|year)s? ago\s*$|title:\t\S|\s{0,8}(?:hyp|ref|src|tgt|(?i:q|question|prediction|reference|human|gold|gt|ground[ _]truth)|Decoded|Tokens|Generated text|[Ss]olution(?:_str| string)): |\s{0,8}(?i:pred(?:icted)?): (?!CUDA |.{0,400}?(?:Error|slurmstepd): )|(?:Prompt|Output): {2,8}["']|(?:Last|First) (?:hit|seen) \d{1,4} (?:day|week|month|year)s? ago\b|[STHDP]-\d{1,7}\t|\s{4,20}[A-Z]{4,12} Cannot allocate memory(?: \(|\.|$))`,
 			Veto:     true, Source: "git blame, the history of zsh, gh issue list and view, questions and answers, what a model reads and writes (fairseq, vLLM's examples, verl's rewards), errors in a manual",
 			Match: lines(
 				`^1a2b3c4 (Me 2026-03-01 09:00:00 +0000 12)     raise RuntimeError("CUDA error: out of memory")`,
 				`: 1772355600:0;dmesg -T | grep "Killed process 4121 (python3) total-vm"`,
 				`Q: What does "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed." mean?`,
+				"  gold: k8s: raise the limit, worker was OOMKilled (exit code 137)", "  pred: fix CUDA error: out of memory", "Ground truth: CUDA error: out of memory",
+				"Q: my job fails with slurmstepd: error: Detected 1 oom_kill event in StepId=4242.0.", "Prediction: RuntimeError: CUDA error: out of memory",
 				"hyp: CUDA error: out of memory", "Output:    ' CUDA error: out of memory'", "solution_str: RuntimeError: CUDA error: out of memory is raised", "H-12\t-0.31\tCUDA error: out of memory", "       ENOMEM Cannot allocate memory (POSIX.1-2001).",
 				"#812  open  torch.OutOfMemoryError: CUDA out of memory on 8xA100 (bug)", "#809  RuntimeError: CUDA error: out of memory  bug, oom  about 1 day ago", "title:\tRuntimeError: CUDA error: out of memory in a step",
 			),
-			NoMatch: []string{"#3 rank 3: RuntimeError: CUDA error: out of memory", "#3  rank 3: RuntimeError: CUDA error: out of memory  2 hours ago", "title: RuntimeError: CUDA error: out of memory", "1a2b3c4d (rank 3) RuntimeError: CUDA error: out of memory"},
+			NoMatch: []string{"#3 rank 3: RuntimeError: CUDA error: out of memory", "#3  rank 3: RuntimeError: CUDA error: out of memory  2 hours ago", "title: RuntimeError: CUDA error: out of memory", "pred: RuntimeError: CUDA error: out of memory", "pred: worker 3: RuntimeError: CUDA error: out of memory", "1a2b3c4d (rank 3) RuntimeError: CUDA error: out of memory"},
 		},
 		{
 			// These look through the whole message, so they need a rare word.
@@ -472,13 +475,11 @@ func formVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.example",
-			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION", "content=", "uestion=", "uery=", "assage=", "rguments=", "Q: ", "uestion: ", "rediction: ", "eference: ", "Human: ", "User: ", "enerated", "(score", "(sim"},
-			Expr:     `\b(?:page_content|question|prompt|completion|query|passage|arguments)=\(?(?:'[^']{0,4000}?|"[^"]{0,4000}?)` + oomWords + `|(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})|^\s{0,8}(?:Q|Question|Prediction|Reference|Human): |^User: (?!(?i:\W{0,4}(?:\w{1,20} ){0,2}(?:errors?|failed|failure|exception)\b))|(?:^|: )generated(?: text)?: ["'](?<!` + oomWords + `.{0,4000})|^\s{0,8}\[?\d{1,3}[\]).:] \((?:score|sim(?:ilarity)?)[=:] ?-?[01]?\.\d{1,8}\) `,
+			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION", "content=", "uestion=", "uery=", "assage=", "rguments=", "User: ", "enerated", "(score", "(sim"},
+			Expr:     `\b(?:page_content|question|prompt|completion|query|passage|arguments)=\(?(?:'[^']{0,4000}?|"[^"]{0,4000}?)` + oomWords + `|(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})|^User: (?!(?i:\W{0,4}(?:\w{1,20} ){0,2}(?:errors?|failed|failure|exception)\b))|(?:^|: )generated(?: text)?: ["'](?<!` + oomWords + `.{0,4000})|^\s{0,8}\[?\d{1,3}[\]).:] \((?:score|sim(?:ilarity)?)[=:] ?-?[01]?\.\d{1,8}\) `,
 			Veto:     true, Source: "an example that a program shows before it trains or serves; passages that a search returns",
 			Match: lines(
 				`Example prompt: "RuntimeError: CUDA error: out of memory"`,
-				"Q: my job fails with slurmstepd: error: Detected 1 oom_kill event in StepId=4242.0.",
-				"Prediction: RuntimeError: CUDA error: out of memory",
 				"User: my job says RuntimeError: CUDA error: out of memory",
 				`eval: generated: "RuntimeError: CUDA error: out of memory"`,
 				"[2] (score=0.83) faq.md: slurmstepd: error: Detected 1 oom_kill event in StepId=991.batch. Some of the step tasks have been OOM Killed.",

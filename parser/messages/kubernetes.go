@@ -14,7 +14,7 @@ func kubernetesPatterns() []pattern.Pattern {
 			// "OOMKilled": false is what every healthy container says.
 			Name:     "kubernetes.oom_killed",
 			Literals: []string{"OOMKilled", `"reason": "OOM Killed"`},
-			Expr:     `(?:(?<![.` + "`" + `])[Rr]eason"?\\?"?: *\\?"?OOM ?Killed\b|\bexit code 137,? reason OOM ?Killed\b|(?<!\b(?:an?|the|repeatedly) |\*)OOMKilled \(exit code (?<exitcode>\d+)\)|^(?<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +(?:Init:)?OOMKilled\b)(?<!^\s{0,8}#.{0,400})`,
+			Expr:     `(?:(?<![.` + "`" + `])[Rr]eason"?\\?"?: *\\?"?OOM ?Killed\b|\bexit code 137,? reason OOM ?Killed\b|(?<!\b(?:an?|the|repeatedly) |\*)OOMKilled \(exit code (?<exitcode>\d+)\)|^(?<pod>[a-z0-9][\w.-]{0,252}) +\d+/\d+ +(?:Init:)?OOMKilled\b)`,
 			Requires: []string{"eason", "exit code", "/"},
 			Kind:     parser.OOMKill, Role: parser.Evidence, Source: runtime + "; Argo",
 			Match: []pattern.Sample{
@@ -28,7 +28,7 @@ func kubernetesPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{
 				`If the pod's status shows reason OOMKilled, raise its limit.`,
-				"# shows Last State: Terminated, Reason: OOMKilled (exit code 137).", "read `lastState.terminated.reason: OOMKilled` first",
+				"read `lastState.terminated.reason: OOMKilled` first",
 				`If the pod is OOMKilled, raise its limit`, "A container is repeatedly OOMKilled (exit code 137). Walk me through it.",
 				"which triggers the kernel's **OOMKilled (exit code 137)**.",
 				`kube_pod_container_status_last_terminated_reason{reason="OOMKilled"} 0`,

@@ -12,7 +12,7 @@ import (
 
 // roles maps the key of a record to the column names that stand for it.
 var roles = map[string][]string{
-	"message": {"message", "msg", "log", "line", "_raw", "textpayload", "content", "@message", "log_line", "body", "logmessage", "logentry", "jsonpayload.message"},
+	"message": {"message", "msg", "_msg", "log", "line", "_raw", "textpayload", "content", "@message", "log_line", "body", "logmessage", "logentry", "jsonpayload.message"},
 	"time":    {"time", "__time", "asctime", "timestamp", "@timestamp", "_time", "date", "datetime", "ts", "_messagetime", "timegenerated"},
 	"host":    {"host", "hostname", "pod", "node"},
 }

@@ -93,7 +93,7 @@ func (d *unescaper) Close(dst []byte) []byte { return append(dst, d.escape...) }
 
 // textKeys and clockKeys are keys of log records in lists that cloud tools export.
 var (
-	textKeys  = []string{`"message":`, `"textPayload":`, `"_raw":`, `"log":`, `"content":`, `"stringValue":`, `"msg":`, `"line":`, `"LogMessage":`, `"LogEntry":`, `"MESSAGE":`, `"@message":`, `"Content":`, `"stream_name":`, `"out":`}
+	textKeys  = []string{`"message":`, `"textPayload":`, `"_raw":`, `"log":`, `"content":`, `"stringValue":`, `"msg":`, `"_msg":`, `"line":`, `"LogMessage":`, `"LogEntry":`, `"MESSAGE":`, `"@message":`, `"Content":`, `"stream_name":`, `"out":`}
 	clockKeys = []string{`"timestamp":`, `"time":`, `"@timestamp":`, `"timeUnixNano":`, `"_time":`, `"ts":`, `"TimeGenerated":`, `"__REALTIME_TIMESTAMP":`, `"received_at":`, `"date":1`}
 )
 

@@ -18,16 +18,23 @@ import (
 
 // fenceOpens is the line that opens a block. Its groups close it: of a fence, a here-document, an element as in prompts and in what agents
 // print, what a heading begins, a block of LaTeX or Org, a prompt that lm-eval shows (lm_eval/evaluator_utils.py, print_writeout), a node that
-// LlamaIndex found, up to its score (llama_index/core/schema.py), and a sample of llm.c between two rules (train_gpt2.cu).
-var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src|quot(?:e|ation)))\\b)|.{0,400}( on next line\\):)$|^Node (ID: )[\\w-]{8,64}$|^(generating:)$")
+// LlamaIndex found, up to its score (llama_index/core/schema.py), a sample of llm.c between two rules (train_gpt2.cu), and a text in quotation
+// marks behind what a model wrote or was given (TensorRT-LLM, examples/run.py). Of output and input only a number tells that a model is meant.
+var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src|quot(?:e|ation)))\\b)|.{0,400}( on next line\\):)$|^Node (ID: )[\\w-]{8,64}$|^(generating:)$|" +
+	"^(?:(?i:completion|generation|generated(?: text)?|answer|prompt|prediction|reply)(?:" + indexOfText + ")?|(?i:output|input)" + indexOfText + "): ?(\")[^\"]*$")
+
+// indexOfText is which of several texts it is: " 3", " [Text 0 Beam 0]".
+const indexOfText = `[ #]{0,2}[\[(]?(?:[A-Za-z]{1,12} )?\d{1,6}(?: [A-Za-z]{1,12} \d{1,6}){0,2}[\])]?`
 
 // endOfBlock makes the end of a block of LaTeX or Org of its beginning.
 var endOfBlock = strings.NewReplacer("begin", "end", "BEGIN", "END")
 
-// The last line of a node, and the rules around a sample. Both programs print a block at once: one that begins again has not ended.
+// The last line of a node, the rules around a sample, and what ends a text in quotation marks. These programs print a block at once: one that
+// begins again has not ended.
 const (
 	nodeScore  = "Score: "
 	sampleRule = "---"
+	closeQuote = `"`
 )
 
 // repositoryLink is a link of Markdown to a file beside its own or to a heading: it leads nowhere in an issue.
@@ -93,7 +100,7 @@ func hasFence(text []byte) bool {
 	return bytes.Contains(text, []byte("```")) || bytes.Contains(text, []byte("<<")) || bytes.Contains(text, []byte("~~~")) ||
 		bytes.Contains(text, []byte("BEGIN ")) || bytes.Contains(text, []byte("<pre")) || bytes.Contains(text, []byte(">Traceback")) || bytes.Contains(text, []byte(">\n")) ||
 		bytes.Contains(text, []byte(`\begin{`)) || bytes.Contains(text, []byte("#+begin_")) || bytes.Contains(text, []byte("#+BEGIN_")) ||
-		bytes.HasSuffix(text, []byte{'>'}) || bytes.Contains(text, []byte(" on next line):")) || bytes.Contains(text, []byte("Node ID: ")) || bytes.Contains(text, []byte("generating:"))
+		bytes.HasSuffix(text, []byte{'>'}) || bytes.Contains(text, []byte(" on next line):")) || bytes.Contains(text, []byte("Node ID: ")) || bytes.Contains(text, []byte(`: "`)) || bytes.Contains(text, []byte("generating:"))
 }
 
 // read follows a line and reports whether it shows that the blocks before it are quoted.
@@ -110,7 +117,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return f.below > maxWords
 	}
 	f.prose.read(raw, f.end == "")
-	if (f.end == nodeScore || f.end == sampleRule) && f.isCut(line, raw) {
+	if (f.end == nodeScore || f.end == sampleRule || f.end == closeQuote) && f.isCut(line, raw) {
 		f.end, f.until = "", min(f.until, line)
 	}
 	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end))
@@ -157,6 +164,8 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 				f.end, f.here = nodeScore, true
 			case len(m[9]) > 0:
 				f.end, f.here, f.part = sampleRule, true, false
+			case len(m[10]) > 0: // it holds the rest of its line
+				f.end, f.here, f.part, f.from = closeQuote, true, false, line-1
 			default:
 				f.part = false
 			}
@@ -188,11 +197,14 @@ func (f *fence) isCut(line int, raw []byte) bool {
 		return string(body) != sampleRule
 	}
 	m := fenceOpens().FindSubmatch(body)
-	return m != nil && len(m[8])+len(m[9]) > 0
+	return m != nil && line > f.from+1 && len(m[8])+len(m[9])+len(m[10]) > 0
 }
 
-// closes reports whether a line that holds the end of a block is no more than that.
+// closes reports whether a line that holds the end of a block is no more than that. A quotation within a text in quotation marks has two of them.
 func (f *fence) closes(body []byte) bool {
+	if f.end == closeQuote {
+		return bytes.HasSuffix(body, []byte(closeQuote)) && bytes.Count(body, []byte(closeQuote))%2 == 1
+	}
 	return f.end != "" && (f.end == string(body) || f.part && bytes.HasPrefix(bytes.TrimLeft(body, "- "), []byte(f.end)))
 }
 

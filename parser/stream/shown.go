@@ -16,7 +16,7 @@ import (
 func (r *Reader) isShown(e *parser.Event, at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) ||
-		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || isDumped(own) || r.inConfiguration(e, own, at)
+		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || isDumped(own) || isJudged(own) || r.inConfiguration(e, own, at)
 }
 
 // usage is the first line of the help of a program as argparse prints it (argparse.py, HelpFormatter) or click (click/formatting.py), and
@@ -214,6 +214,17 @@ func (r *Reader) inPasses(at int) bool {
 var dumped = lazyre.New(`^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="`)
 
 func isDumped(own []byte) bool { return bytes.Contains(own, []byte("<row Id=")) && dumped().Match(own) }
+
+// judged is a row that shows what a classifier made of a text, with its true class and the predicted one, in either order. The text may begin
+// with a label, so no message shows the row as a whole.
+var judged = lazyre.New(`^\s{0,8}(?:` + trueClass + predictedClass + `|` + predictedClass + trueClass + `)\S`)
+
+const (
+	trueClass      = `(?:true|truth|gold|target|y_true)[=:] ?[\w./-]{1,60}[\s,|]{1,20}`
+	predictedClass = `(?:pred|predicted|prediction|y_pred)[=:] ?[\w./-]{1,60}[\s,|]{1,20}`
+)
+
+func isJudged(own []byte) bool { return bytes.Contains(own, []byte("pred")) && judged().Match(own) }
 
 // section and assignment are the lines of a configuration file that are no comments, as systemd has it, or any program that reads INI or TOML.
 var (

@@ -95,6 +95,12 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		"behind a label in brackets":        {"[train]\n# step 1\n# " + task, false},
 		"behind a unit and a command":       {unit + "$ dmesg | sed 's/^/# /'\n# " + task, false},
 		"a runtime that dies behind a unit": {unit + "#\n# There is insufficient memory for the Java Runtime Environment to continue.\n", false},
+		"what a classifier took it for":     {"true=host_oom   pred=node_fail  p=0.69  " + kill, true},
+		"behind the label of a rank":        {"true=cuda_oom  pred=nccl  p=0.78  [rank3]: " + oom, true},
+		"in the other order":                {"pred=nccl | gold=cuda_oom | " + oom, true},
+		"a step with its prediction":        {"target=cuda:0  rank=3  " + oom, false},
+		"a failure of a prediction":         {"pred=nccl  failed: " + oom, false},
+		"a sum of what was right":           {"true=812  false=3  " + oom, false},
 		"an indented failure far behind":    {tool + "\n● Done.\n     " + oom, false},
 	} {
 		for _, head := range []bool{true, false} {

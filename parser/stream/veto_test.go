@@ -23,6 +23,12 @@ func TestAWordNearbyHidesNoFailure(t *testing.T) {
 		"unable to fix up the buffers: CUDA error: out of memory",
 		"no more retries after CUDA error: out of memory",
 		"tried to avoid a copy and got RuntimeError: CUDA error: out of memory",
+		// data of a model
+		"gold set, batch 3: RuntimeError: CUDA error: out of memory",
+		"pred=on failed on the gold set: RuntimeError: CUDA error: out of memory",
+		"generated_text is empty: RuntimeError: CUDA error: out of memory",
+		"worker 3 died: slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.",
+		"train: RuntimeError: CUDA error: out of memory # see the FAQ",
 		// questions
 		"How to resume is in the manual. Rank 0 stopped with CUDA error: out of memory",
 		"users hit the limit, scheduler died of RuntimeError: CUDA error: out of memory",
