@@ -147,6 +147,12 @@ var exclusions = []exclusion{
 	{topics: logitsTopics, why: beforeTheLoss},
 	{why: engineUntouched},
 	{why: cannotCompute},
+	{levers: []string{"one-device"}, why: func(q *question) string {
+		if name := memory.Unified(deref(q.root.Total)); name != "" {
+			return name + " has one GPU"
+		}
+		return ""
+	}},
 	{levers: toHost, why: func(q *question) string {
 		if name := memory.Unified(deref(q.root.Total)); name != "" && q.resource == "gpu" {
 			return "the GPU of " + name + " works in the host's memory: moving anything there frees nothing"

@@ -62,9 +62,6 @@ func loadsLean(ctx *Context, _ string) verdict {
 	if in, ok := versionIn(strings.Trim(f.value.Value, `"`), ">=4.52"); ok && in {
 		return verdict{yes, "transformers " + shown(f.value.Value) + " loads every checkpoint shard by shard"}
 	}
-	if ctx.run.Application == "llamafactory" { // model/patcher.py; under ZeRO-3 DeepSpeed loads it
-		return verdict{yes, why}
-	}
 	return verdict{}
 }
 
