@@ -34,6 +34,9 @@ func failing(t *testing.T, rank, n int) *Collector {
 
 func TestWhatManyLogsOfAJobTakeIsBounded(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("the race detector makes it slow, and it has one goroutine")
+	}
 	const logs, failures = 16, 40
 	whole, bounded, want := NewCollector(), NewCollector(), 0
 	for rank := range logs {

@@ -133,6 +133,9 @@ func TestEveryTrainersStepsShowThatARunGoesOn(t *testing.T) {
 // soon after the first.
 func TestAFailureBehindManyStepsIsAnother(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("the race detector makes it slow, and it has one goroutine")
+	}
 	failure := func(function, size string) string {
 		return "Traceback (most recent call last):\n  File \"/home/u/" + function + ".py\", line 61, in " + function + "\n    x = f(x)\n" +
 			"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate " + size + " GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n"

@@ -85,7 +85,7 @@ func kindAndName(dir string) string {
 func TestCases(t *testing.T) {
 	t.Parallel()
 	for i, dir := range caseFolders(t) {
-		if testing.Short() && i%24 != 0 {
+		if testing.Short() && i%72 != 0 {
 			continue // the race detector sees enough of them
 		}
 		t.Run(kindAndName(dir), func(t *testing.T) {

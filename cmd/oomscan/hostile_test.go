@@ -75,7 +75,7 @@ func scanLog(t *testing.T, log []byte) report.Report {
 	return r
 }
 
-// sample is every 20th of a list from the first-th on, every 80th under -short, which the race detector runs with, every sixth where
+// sample is every 20th of a list from the first-th on, every 240th under -short, which the race detector runs with, every sixth where
 // OOMSCAN_TEST_ALL is 1, as .ci/run sets it, and all of it where it is nightly. It serves tests of what holds for any log: each begins
 // elsewhere.
 func sample[T any](list []T, first int) (some []T) {
@@ -86,7 +86,7 @@ func sample[T any](list []T, first int) (some []T) {
 	case os.Getenv("OOMSCAN_TEST_ALL") != "":
 		return list
 	case testing.Short():
-		every = 80
+		every = 240
 	}
 	for i := first; i < len(list); i += every {
 		some = append(some, list[i])

@@ -17,6 +17,9 @@ func TestLinesAreReadWholeUpToTheLimit(t *testing.T) {
 	for _, limit := range []int{LeastLine, 20_000, DefaultLine, 100_000, 1 << 20, MostLine} {
 		t.Run(fmt.Sprint(limit), func(t *testing.T) {
 			t.Parallel()
+			if testing.Short() && limit > 100_000 {
+				t.Skip("the race detector makes it slow, and it has one goroutine")
+			}
 			for over := range 2 {
 				line := strings.Repeat("x", limit+over-len(allocatorMessage)-1) + " " + allocatorMessage
 				require.Len(t, line, limit+over)

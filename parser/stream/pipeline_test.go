@@ -60,7 +60,7 @@ func TestSamplesGoThroughThePipeline(t *testing.T) {
 	t.Parallel()
 	all := messages.All()
 	for i := range all {
-		if testing.Short() && i%24 != 0 {
+		if testing.Short() && i%72 != 0 {
 			continue // the race detector sees enough of them
 		}
 		assert.Empty(t, builtin().Prove(&all[i]), all[i].Name)
