@@ -130,7 +130,7 @@ var attacksThere = []attack{
 	{"foreign_process", "simulates", []string{"environments", "one-device", "others"}}, // which may be the environments' own processes
 	{"activations", "code:whole_inference", []string{"windows", "image-size"}},         // one map of the picture at its full size
 	{"fragmentation", "code:whole_inference", []string{"windows", "segments", "split-size"}},
-	{"activations", "vae", []string{"no-grad", "tiles", "pieces", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
+	{"activations", "vae", []string{"no-grad", "tiles", "fewer-pictures", "no-samples", "pieces", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "layer-offload", "fewer-pictures", "engine-quantization"}},
 	{"activations", "framework:fooocus", []string{"param-offload", "fewer-pictures", "engine-quantization"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},

@@ -24,30 +24,33 @@ func otherBudget(q *question) string {
 }
 
 // budgetOfEach says that more ranks for a sequence leave each with as many tokens, where a budget counts for each of them and several
-// samples fill it (verl/workers/actor/dp_actor.py; slime/utils/dp_schedule.py): by the tokens of the failed micro-batch or, where it failed
-// in a chunk of these, by the settings.
+// samples fill it (verl/workers/actor/dp_actor.py; slime/utils/dp_schedule.py).
 func budgetOfEach(q *question) string {
-	l := q.limit
-	if l == nil || !l.Budget || !slices.Contains([]string{"verl", "slime", "relax"}, q.run.Framework) {
+	if !packsSamples(q.Context) || !slices.Contains([]string{"verl", "slime", "relax"}, q.run.Framework) {
 		return ""
 	}
-	longest, filled := max(l.Longest, l.AtLeast), int64(0)
-	if q.fillsBudget() {
-		filled = q.request[0].Low
-	} else if failedInChunk(q.Context) {
-		filled = l.Tokens
-	}
-	if longest <= 0 || filled < 2*longest {
-		return ""
-	}
-	return l.Key + " counts for each rank, and several samples fill it: more ranks for a sequence pack more of them"
+	return q.limit.Key + " counts for each rank, and several samples fill it: more ranks for a sequence pack more of them"
 }
 
-// failedInChunk reports whether the request is for a chunk of the micro-batch's tokens, so that its size says nothing of the micro-batch
+// packsSamples reports whether a micro-batch has room for two of the longest samples.
+func packsSamples(ctx *Context) bool {
+	l := ctx.limit
+	if l == nil || !l.Budget || len(ctx.request) > 0 && ctx.request[0].Over {
+		return false
+	}
+	longest := max(l.Longest, l.AtLeast)
+	return longest > 0 && l.Tokens >= 2*longest
+}
+
+// failedInPart reports whether the request is for a part of the micro-batch, so that its size says nothing of the whole: slime and its forks
+// go from sample to sample (slime/backends/megatron_utils/loss.py, get_log_probs_and_entropy), in chunks if they are told to
 // (slime/utils/ppo_utils.py, calculate_log_probs_and_entropy).
-func failedInChunk(ctx *Context) bool {
+func failedInPart(ctx *Context) bool {
+	if len(ctx.request) == 0 || ctx.request[0].What != "logits" || ctx.request[0].Low <= 0 {
+		return false
+	}
 	n, ok := ctx.settings.integer("log_probs_chunk_size")
-	return ok && len(ctx.request) > 0 && ctx.request[0].What == "logits" && ctx.request[0].Low > 0 && ctx.request[0].Low <= n
+	return ok && ctx.request[0].Low <= n || packsSamples(ctx) && ctx.request[0].Low <= max(ctx.limit.Longest, ctx.limit.AtLeast) && ctx.stackContains(8, "get_log_probs_and_entropy")
 }
 
 // keepsChunks reports whether slime or a fork of it trains and computes log-probabilities in chunks: none of a chunk's tensors is freed

@@ -292,6 +292,9 @@ func oversized(ctx *Context, _ string) verdict {
 	if r.Requested == nil || r.Total == nil && (!named || ctx.run.Framework != "jax") {
 		return verdict{}
 	}
+	if scores := len(ctx.request) > 0 && ctx.request[0].What == "attention" || cause.ScoresOfFallback(ctx.input()) != ""; scores && *r.Requested <= total && *r.Requested > total/2 && *r.Requested < 1<<50 { // softmax makes a copy
+		return verdict{yes, fmt.Sprintf("the attention scores and their softmax take %s on a GPU of %s: freeing memory cannot help", classifier.GiB(2**r.Requested), classifier.GiB(total))}
+	}
 	return verdict{
 		truthOf(*r.Requested > total),
 		fmt.Sprintf("%s was requested on a GPU of %s: freeing memory cannot help", classifier.GiB(*r.Requested), classifier.GiB(total)),

@@ -35,6 +35,17 @@ func TestConditionsInWords(t *testing.T) {
 	}
 }
 
+func TestScoresNeedRoomForTheirSoftmax(t *testing.T) {
+	t.Parallel()
+	for gib, want := range map[float64]truth{18: no, 23: yes} {
+		in := with(gpuOOM("forward"), func(r *classifier.Root) {
+			r.Requested, r.Total, r.Free = gibs(gib), gibs(39.38), gibs(12)
+			r.Trace = frames("/x/transformers/models/qwen2_vl/modeling_qwen2_vl.py|forward|attn_output = F.scaled_dot_product_attention(q, k, v)")
+		})
+		assert.Equal(t, want, newContext(run("ms-swift"), in).holds("oversized").truth)
+	}
+}
+
 func TestPatternsThatFactsAndGuidesAskForExist(t *testing.T) {
 	t.Parallel()
 	for _, s := range []sign{

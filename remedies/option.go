@@ -189,10 +189,11 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 // relative reports whether a change has a step from whatever the value is now: to half of it.
 func relative(c Change) bool { return c.From == nil && c.To == nil && c.ComputedFrom != "" }
 
-// shrinksTooLittle reports whether a request would still exceed what was free if it shrank as much as the token budget does.
+// shrinksTooLittle reports whether a request would still exceed what was free if it shrank as much as the token budget does. A request for a
+// part of the micro-batch stays as it is, while all the rest shrinks.
 func shrinksTooLittle(ctx *Context, p *Proposal, lever string) bool {
 	r := ctx.root
-	if len(p.Changes) != 1 || lever != "token-budget" || r.Requested == nil || r.Free == nil || p.Changes[0].From == nil || p.Changes[0].To == nil {
+	if len(p.Changes) != 1 || lever != "token-budget" || failedInPart(ctx) || r.Requested == nil || r.Free == nil || p.Changes[0].From == nil || p.Changes[0].To == nil {
 		return false
 	}
 	from, ok1 := parseNumber(*p.Changes[0].From)

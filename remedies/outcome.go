@@ -150,7 +150,7 @@ func failedPhases(ctx *Context) []memory.Phase {
 // request computes the new size of the failed request if it grows with the tokens of a micro-batch or is the logits.
 func (o *outcome) request(ctx, next *Context, changes []Change) {
 	r, list := ctx.root, ctx.request
-	if len(list) == 0 || !list[0].Seen && !list[0].Met || list[0].Over || failedInChunk(ctx) {
+	if len(list) == 0 || !list[0].Seen && !list[0].Met || list[0].Over || failedInPart(ctx) {
 		return
 	}
 	e := &list[0]

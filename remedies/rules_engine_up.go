@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"oomscan/classifier"
 	"oomscan/parser"
@@ -58,7 +59,14 @@ func shareUp(q *paramQuery) proposedValue {
 			room, roomHow = q.cacheRoom()
 		}
 		if total, _, ok := cardCapacity(q.Context); ok {
-			room, roomHow = room+float64(min(marginOf(total), 2<<30))/float64(total), roomHow+", and a margin"
+			margin := float64(min(marginOf(total), 2<<30))
+			if weights, how, ok := q.weights(); ok && strings.HasPrefix(b.lowHow, how) { // nothing measured a step
+				margin = math.Max(margin, math.Min(weights*(usualWeights-1), mostOfStep))
+				roomHow += ", and what a step takes"
+			} else {
+				roomHow += ", and a margin"
+			}
+			room += margin / float64(total)
 		}
 		to := math.Max(math.Min(math.Ceil((b.low+room)*100-1e-6)/100, usual), math.Ceil(b.low*100-1e-6)/100)
 		return proposedValue{to: fraction(math.Min(to, hi)), how: fmt.Sprintf("at least %s: %s%s", fraction(math.Ceil(b.low*100)/100), b.lowHow, roomHow)}
@@ -74,10 +82,11 @@ func shareUp(q *paramQuery) proposedValue {
 	return proposedValue{to: fraction(to), how: fmt.Sprintf("%s + %s, a first guess: the log does not show what is missing", fraction(f), fraction(to-f))}
 }
 
-// usualWeights is how much an engine takes at least for each byte of weights, with a step and some cache, and commonCard the largest of the
-// common cards, in bytes.
+// usualWeights is how much an engine takes at least for each byte of weights, with a step and some cache, mostOfStep the most that it takes
+// beside them where nothing shows how much, and commonCard the largest of the common cards, in bytes.
 const (
 	usualWeights = 1.5
+	mostOfStep   = 8 << 30
 	commonCard   = 79 << 30
 )
 

@@ -193,7 +193,7 @@ func (q *paramQuery) bounds() bool {
 func (q *paramQuery) fits() (tokens int64, how string, ok bool) {
 	list := q.request
 	r := q.root
-	if len(list) == 0 || list[0].Low <= 0 || list[0].Over || failedInChunk(q.Context) || q.amongActivations() || r.Free == nil || *r.Free <= 0 || *r.Free >= *r.Requested {
+	if len(list) == 0 || list[0].Low <= 0 || list[0].Over || failedInPart(q.Context) || q.amongActivations() || r.Free == nil || *r.Free <= 0 || *r.Free >= *r.Requested {
 		return 0, "", false
 	}
 	if !q.bounds() {

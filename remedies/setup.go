@@ -261,7 +261,7 @@ func batchOf(ctx *Context, s *memory.Setup) {
 			s.LossTokens = memory.Some(s.MicroBatch.Value * n)
 		}
 	}
-	if len(ctx.request) == 0 || failedInChunk(ctx) {
+	if len(ctx.request) == 0 || failedInPart(ctx) {
 		return
 	}
 	if r := ctx.request[0]; r.What == "logits" && (r.Seen || r.Met) && r.Low > 0 {

@@ -67,6 +67,12 @@ func TestAShareLeavesRoomForWhatWasStillToCome(t *testing.T) {
 	}
 }
 
+func TestAShareHoldsTheWeightsAndAStep(t *testing.T) {
+	t.Parallel()
+	q := &paramQuery{Context: newContext(as(run("trl", "vllm_gpu_memory_utilization", "0.1", "vllm_max_model_len", "4096"), "", "trl", "Qwen/Qwen2.5-7B-Instruct"), with(cache(""), func(r *classifier.Root) { r.Total = gibs(79.15) })), p: &Parameter{Key: "vllm_gpu_memory_utilization"}, cur: "0.1"}
+	assert.Equal(t, "0.28", shareUp(q).to)
+}
+
 func TestWhatOllamaPlannedIsCorrectedByItsFigures(t *testing.T) {
 	const malloc = "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 5030.00 MiB on device 0: cudaMalloc failed: out of memory"
 	const graph = "ggml_gallocr_reserve_n: failed to allocate ROCm0 buffer of size 5274339328"
