@@ -115,6 +115,9 @@ var exclusions = []exclusion{
 	})},
 	{levers: []string{"engine-length", "kv-dtype", "engine-chunk", "attention"}, why: weightsOnly},
 	{levers: []string{"kv-dtype"}, why: narrowCacheTooLarge},
+	{levers: []string{"engine-length", "kv-dtype"}, why: because("the cache takes its share of the free memory, whatever a session or a token takes of it", func(ctx *Context) bool {
+		return cause.TowerAfterCache(ctx.input()) != ""
+	})},
 	{levers: []string{"engine-chunk"}, why: cacheExceedsRoom},
 	{levers: []string{"engine-length", "engine-chunk", "engine-seqs", "kv-dtype", "graphs", "eager", "share-up", "share-down"}, why: func(q *question) string {
 		return cause.EngineWeightsFill(q.input())

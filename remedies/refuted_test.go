@@ -64,6 +64,19 @@ func TestNothingIsSaidThatTheFiguresRefute(t *testing.T) {
 		return "$ llama-server -m /m/llama.gguf -ngl 99 -c 131072\nllama_model_load_from_file_impl: using device CUDA0 (NVIDIA GeForce RTX 4080) - 15048 MiB free\nload_tensors:        CUDA0 model buffer size =  " + weights + " MiB\nllama_context: n_ubatch      = 512\n" +
 			"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 10240.00 MiB on device 0: cudaMalloc failed: out of memory\nllama_init_from_model: failed to initialize the context: failed to allocate buffer for kv cache\n"
 	}
+	padded := func(padding string) string {
+		return "+ python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=Qwen/Qwen2.5-14B-Instruct actor_rollout_ref.model.use_remove_padding=" + padding + " data.max_prompt_length=1024 data.max_response_length=5120 actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=8\n" +
+			stackOf(onCardOf("23.20 GiB", "79.11", "3.79 GiB", "70.52"), "/w/verl/workers/fsdp_workers.py|compute_log_prob|output = self.actor.compute_log_prob(data)", "/w/verl/workers/actor/dp_actor.py|_forward_micro_batch|entropy = verl_F.entropy_from_logits(logits)", "/w/verl/utils/torch_functional.py|entropy_from_logits|pd = torch.nn.functional.softmax(logits, dim=-1)")
+	}
+	answers := func(length string) string {
+		return "$ NPROC_PER_NODE=8 swift rlhf --rlhf_type grpo --model Qwen/Qwen3-4B --tuner_type full --max_length 4096" + length + " --per_device_train_batch_size 1 --gradient_checkpointing true\n" +
+			stackOf(onCardOf("18.55 GiB", "79.25", "15.81 GiB", "57.02"), "swift/cli/rlhf.py|<module>|rlhf_main()", "transformers/trainer.py|training_step|self.accelerator.backward(loss, **kwargs)", "deepspeed/runtime/engine.py|backward|self.optimizer.backward(loss)")
+	}
+	tower := func(own string) string {
+		return "2025-08-12 10:31:09,114 - lmdeploy - INFO - async_engine.py:266 - input backend=turbomind, backend_config=TurbomindEngineConfig(dtype='auto', tp=1, session_len=16384, cache_max_entry_count=0.8, quant_policy=0)\n" +
+			stackOf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 418.00 MiB. GPU 0 has a total capacity of 22.06 GiB of which 291.44 MiB is free. Including non-PyTorch memory, this process has 21.77 GiB memory in use. Of the allocated memory "+own+" GiB is allocated by PyTorch, and 40.66 MiB is reserved by PyTorch but unallocated.",
+				"lmdeploy/vl/engine.py|forward|outputs = self.model.forward(inputs)", "lmdeploy/vl/model/internvl.py|forward|outputs = self._forward_func(inputs, max_batch_size)", "transformers/models/internvl/modeling_internvl.py|forward|attn = ((q * self.scale) @ k.transpose(-2, -1))")
+	}
 	loading := func(version, made string) string {
 		return "#SBATCH --mem=48G\nper_device_train_batch_size=1\nModel config Qwen2Config {\n  \"model_type\": \"qwen2\",\n  \"transformers_version\": \"" + version + "\",\n  \"vocab_size\": 152064\n}\n\n" + made + "Loading checkpoint shards:  76%|███████▋  | 13/17 [00:51<00:17,  4.30s/it]\n" +
 			"slurmstepd: error: Detected 1 oom_kill event in StepId=42.0. Some of the step tasks have been OOM Killed.\n"
@@ -93,6 +106,9 @@ func TestNothingIsSaidThatTheFiguresRefute(t *testing.T) {
 		"a step where the cache alone is too large":   {cells("4880.00"), "512 now, and it can go down", cells("4780.00")},
 		"what transformers does by itself":            {loading("4.52.4", ""), "low_cpu_mem_usage=True", loading("4.46.3", "")},
 		"weights that were made in 16 bits":           {loading("4.46.3", made), "torch_dtype=bfloat16", loading("4.46.3", "")},
+		"chunks of a pass with padding":               {padded("False"), "entropy_from_logits_with_chunking=True", padded("True")},
+		"a length that answers do not have":           {answers(" --max_completion_length 65536"), "--max_length=2048", answers("")},
+		"a session where the cache is a share":        {tower("1.17"), "--session-len=8192", tower("17.17")},
 		"weights that do not fit with any context":    {ollama("8.6", "0.6", "9.8"), "OLLAMA_CONTEXT_LENGTH=", ollama("4.6", "4.6", "9.8")},
 		"a budget that allows what failed":            {verl, "ppo_max_token_len_per_gpu=", strings.Replace(verl, "max_prompt_length=4096", "max_prompt_length=2048", 1)},
 		"one sample":                                  {one, "train_micro_batch_size_per_gpu=1", ""},

@@ -218,6 +218,15 @@ func (q *paramQuery) weightShare() (share float64, how string, ok bool) {
 	return bytes / float64(total), how, true
 }
 
+// published returns what the weights of a model take that its publisher quantized, 0 for others and for those that somebody stored otherwise.
+func published(name string) int64 {
+	known, ok := memory.KnownModel(name)
+	if !ok || containsAny(strings.ToLower(name), []string{"bf16", "gguf", "bnb", "awq", "gptq", "int4", "int8", "w4a", "w8a", "fp4", "1.58", "iq"}) {
+		return 0
+	}
+	return known.Published
+}
+
 // weights returns what the weights take of each card: the engine's figure, else two bytes per parameter. Quantized models have fewer
 // bytes, but no name shows exactly how many.
 func (q *paramQuery) weights() (bytes float64, how string, ok bool) {
@@ -230,9 +239,7 @@ func (q *paramQuery) weights() (bytes float64, how string, ok bool) {
 	if n, ok := q.settings.integer(engineTP...); ok {
 		tp = n
 	}
-	name := q.run.Model.Name
-	if known, ok := memory.KnownModel(name); ok && known.Published > 0 && !containsAny(strings.ToLower(name), []string{"bf16", "gguf", "bnb"}) {
-		n := known.Published / max(tp, 1)
+	if n := published(q.run.Model.Name) / max(tp, 1); n > 0 {
 		return float64(n), classifier.GiB(n) + " of weights per GPU, as they are published", true
 	}
 	params := q.model.Parameters

@@ -133,7 +133,7 @@ var engines = []hypothesis{
 			}), (*Input).servingEngine)},
 			{sign + hint, both(when("the engine failed with its cache in place", func(in *Input) bool { return in.CacheTaken && !in.NoRoomForCache && in.Phase != "weight_update" }), (*Input).engineGPU)},
 			{sign + hint, both(frames(3, "the stack ends where the engine makes its cache", "_create_buffers", "_allocate_kv_cache"), (*Input).engineGPU)},
-			{2 * proof, towerAfterCache},
+			{2 * proof, TowerAfterCache},
 			{4 * proof, CPUPools},
 			{sign, both(when("TurboMind gives its cache most of what the weights leave, and then found too little", func(in *Input) bool { return strings.Contains(in.Text, "[tm]") }), (*Input).gpu)},
 			{proof, func(in *Input) string {
@@ -346,9 +346,9 @@ func layerCache(in *Input) string {
 	return trimmed(in.Request[0].Text)
 }
 
-// towerAfterCache reports that LMDeploy failed in its vision tower, which is PyTorch's, while most of the process's memory is not: it is
+// TowerAfterCache reports that LMDeploy failed in its vision tower, which is PyTorch's, while most of the process's memory is not: it is
 // TurboMind's, which took its weights and its cache before (lmdeploy/serve/vl_async_engine.py; from 0.4 on the tower is loaded first).
-func towerAfterCache(in *Input) string {
+func TowerAfterCache(in *Input) string {
 	if !in.gpu() || !in.passes(60, "lmdeploy/vl/") || in.Process == nil || in.Allocated == nil || *in.Process-*in.Allocated < *in.Process/2 {
 		return ""
 	}
@@ -373,7 +373,7 @@ func (in *Input) besideCache() string {
 		return "the CUDA graphs"
 	case in.Sampler:
 		return "the sampler's temporary tensors"
-	case towerAfterCache(in) != "":
+	case TowerAfterCache(in) != "":
 		return "the vision tower, which comes after the cache"
 	case in.EngineFailed:
 		return "the engine's temporary tensors"
