@@ -47,7 +47,8 @@ func (e *estimate) hostStates(g float64) {
 		n, _ := e.onRank(h, w)
 		each += n * r.weights.mid
 	}
-	if x := e.OptimizerOffload.Or(0); x > 0 && e.phase != PhaseInit {
+	early := slices.Contains([]string{ZeRO1, ZeRO2, ZeRO3}, e.Trainer) // DeepSpeed makes them when it is set up (runtime/zero/stage3.py, initialize_optimizer_states)
+	if x := e.OptimizerOffload.Or(0); x > 0 && (early || e.phase != PhaseInit) {
 		n, _ := e.onRank(h, o)
 		b := r.optimizer.mid
 		if e.Trainer == Megatron && e.Framework != VeRL { // pinned gradients, too (optimizer/cpu_offloading)
