@@ -187,6 +187,7 @@ var attacksThere = []attack{
 	{"engine_activation", "framework:ollama", []string{"engine-seqs", "engine-multimodal", "vram-margin", "layers", "engine-chunk", "attention", "engine-length", "kv-dtype"}}, // its estimate of the buffers was too low
 	{"engine_activation", "flash_attn=disabled", scoresFirst},
 	{"engine_activation", "flash_attn=0", scoresFirst},
+	{"engine_share_too_small", "adapter_slots", append([]string{"share-up", "adapter-rank", "adapter-slots"}, attacks["engine_share_too_small"]...)},
 	{"engine_share_too_small", "cache_on_host", []string{"engine-length", "engine-seqs", "kv-dtype", "host-node"}},
 	{"checkpoint_gather", "gathers_by_accelerate", []string{"update", "host-node"}},
 	{"engine_share_too_small", "pattern:vllm.no_swap_space", []string{"engine-swap", "share-up", "engine-seqs", "engine-tp", "engine-length"}},

@@ -80,10 +80,14 @@ func ownCache(ctx *Context, _ string) verdict {
 var cachesMade = lazyre.New(`(?:\b(?:cache_[kv]|[kv]_cache|kv_cache|(?:key|value)_cache)\b[^\n]{0,60}\b(?:torch\.)?(?:zeros|empty|ones)\(|\b(?:setup_caches?|set_kv_cache) )`)
 
 // adapterSlots reports whether an engine failed while it made room for LoRA adapters, as much for each that may be active
-// as the highest rank takes.
+// as the highest rank takes, or whether such room for a high rank leaves none for a cache.
 func adapterSlots(ctx *Context, _ string) verdict {
 	if ctx.is("engine_process") && ctx.passesThrough("/vllm/lora/", "/sglang/srt/lora/") {
 		return verdict{yes, "room is made for as many adapters as may be active, each of the highest rank"}
+	}
+	const high = 32
+	if rank, ok := ctx.settings.integer("max_lora_rank"); ok && rank > high && ctx.is("kv_sizing") {
+		return verdict{yes, fmt.Sprintf("room is made for adapters of rank %d before the cache", rank)}
 	}
 	return verdict{}
 }

@@ -266,9 +266,13 @@ func offloadState(q *paramQuery) proposedValue {
 	return proposedValue{to: q.p.Value}
 }
 
-// adapterRank returns the least rank that vLLM takes for the adapter whose rank the log has: a power of two from 8 on.
+// adapterRank returns the least rank that vLLM takes for the adapter whose rank the log has: a power of two from 8 on. Without one, it is a
+// quarter of what is set where the cache lacks room.
 func adapterRank(q *paramQuery, n int64) proposedValue {
 	r, ok := q.settings.integer("r", "lora_rank")
+	if !ok && n > 64 && q.is("kv_sizing") {
+		return proposedValue{to: itoa(n / 4), how: "a quarter of it: the log does not show the adapters' ranks, and vLLM refuses an adapter of a higher one"}
+	}
 	if !ok || r < 1 {
 		return proposedValue{}
 	}
