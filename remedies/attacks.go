@@ -134,7 +134,7 @@ var attacksThere = []attack{
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "layer-offload", "fewer-pictures", "engine-quantization"}},
 	{"activations", "framework:fooocus", []string{"param-offload", "fewer-pictures", "engine-quantization"}},
 	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},
-	{"activations", "swaps_blocks", []string{"recompute", "layer-offload", "micro-batch", "image-size"}}, // the weights fill most of the card
+	{"activations", "swaps_blocks", []string{"recompute", "layer-offload", "micro-batch", "frames", "image-size"}}, // the weights fill most of the card
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
 	{"activations", "stack:/core/bbox/", []string{"assign-on-host", "image-size"}}, // a matrix of all boxes and anchors of one picture
 	{"activations", "stack:/task_modules/", []string{"assign-on-host", "image-size"}},

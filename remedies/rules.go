@@ -77,6 +77,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"total_tgi":           whole(totalTGI),
 		"pool_tgi":            whole(poolTGI),
 		"side":                side,
+		"blocks":              moreBlocks,
 		"pixels":              whole(fewerPixels),
 		"context":             contextLength,
 		"slot_context":        whole(halve),

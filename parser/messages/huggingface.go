@@ -138,6 +138,15 @@ func huggingFaceMarkers() []pattern.Pattern {
 			NoMatch: []string{"Instantiating Qwen3ForCausalLM model under default dtype torch.float32."},
 		},
 		{
+			Name:     "musubi.swap",
+			Literals: []string{"Block swap enabled. Swapping "},
+			Expr:     `\bBlock swap enabled\. Swapping (?<count>\d{1,4}) blocks out of (?<all>\d{1,4}) blocks\.`,
+			Gauge:    true, Source: "musubi-tuner, musubi_tuner/wan/modules/model.py and the models beside it",
+			Match: []pattern.Sample{
+				{Line: "WanModel: Block swap enabled. Swapping 20 blocks out of 40 blocks. Supports backward: True", Want: parser.Fields{"count": "20", "all": "40"}},
+			},
+		},
+		{
 			Name:     "accelerate.precision",
 			Literals: []string{"Mixed precision type: "},
 			Expr:     `^Mixed precision type: (?<precision>no|fp16|bf16|fp8)$`,
