@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"oomscan/parser/lazyre"
 )
@@ -38,7 +39,7 @@ func (r *Reader) inDrawn(own []byte, at int) bool {
 	for line := range r.above(at) {
 		switch line = bytes.TrimSpace(line); {
 		case beginsWith(line, topSigns):
-			return rules > 0 && isOfTexts(rows) || rules == 0 && textTitle().Match(line)
+			return rules > 0 && isOfTexts(rows) || rules == 0 && (textTitle().Match(line) || isOfOption(append([][]byte{own}, rows...)))
 		case beginsWith(line, ruleSigns):
 			heads, rows = rows, nil
 			rules++
@@ -46,6 +47,25 @@ func (r *Reader) inDrawn(own []byte, at int) bool {
 			rows = append(rows, line)
 		default:
 			return rules > 1 && isOfTexts(heads)
+		}
+	}
+	return false
+}
+
+// option begins the row of an option in such a help, with what its value is, but none. toText is how far a description is indented at least.
+var option = lazyre.New(`^[│|] {1,4}(?:\* {1,4})?--?[A-Za-z][\w.-]{0,60}(?:, ?--?[\w.-]{1,60})?(?: {1,40}(?:[A-Z_|]{2,40}|[{\[<][^│]{1,60}[}\]>]))? {2}`)
+
+const toText = 12
+
+// isOfOption reports whether the first of the rows of a panel, from the lowest on, describes an option.
+func isOfOption(rows [][]byte) bool {
+	for _, row := range rows {
+		_, size := utf8.DecodeRune(row)
+		if option().Match(row) {
+			return true
+		}
+		if indentOf(row[size:]) < toText {
+			return false
 		}
 	}
 	return false
