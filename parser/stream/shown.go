@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"oomscan/parser"
+	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 )
 
@@ -154,31 +155,39 @@ func (r *Reader) inPassage(at int) bool {
 	return false
 }
 
-// ranked is a row of what a search by meaning found, the best first: its score and the text. ranking heads such rows.
+// ranked is a row of a list of texts, the best or most frequent first: its score or number, and the text. ranking heads such a list.
 var (
-	ranked  = lazyre.New(`^[ \t]{1,8}(0\.\d{2,6}|1\.0{2,6})[ \t]{1,4}\S`)
-	ranking = lazyre.New(`(?i)\b(?:nearest|closest|(?:most |top )?similar|relevant|retrieved|neighbou?rs|passages|documents)\b.{0,80}:$`)
+	ranked  = lazyre.New(`^\s{1,8}(?:([01]\.\d{2,6})|n=(\d{1,8}))\s{1,8}\S`)
+	ranking = lazyre.New(`(?i)\b(?:nearest|closest|similar|relevant|retrieved|neighbou?rs|passages|documents|duplicates|members?)\b.{0,80}$`)
 )
 
-// isRanked reports whether an event is in such a row.
+// isRanked reports whether an event is in such a row, below others or its heading.
 func (r *Reader) isRanked(own []byte, at int) bool {
-	m := ranked().FindSubmatch(own)
+	body, _ := envelope.Peel(own)
+	m := ranked().FindSubmatch(body)
 	if m == nil {
 		return false // as most events
 	}
-	worse := string(m[1])
+	last := numberOf(m)
 	for line := range r.above(at) {
-		m := ranked().FindSubmatch(line)
+		body, _ := envelope.Peel(line)
+		m := ranked().FindSubmatch(body)
 		if m == nil {
-			return ranking().Match(line)
+			return ranking().Match(body)
 		}
-		score := string(m[1])
-		if score < worse {
+		n := numberOf(m)
+		if n < last {
 			return false // these grow, as times do
 		}
-		worse = score
+		last = n
 	}
 	return false
+}
+
+// numberOf is the number of such a row.
+func numberOf(m [][]byte) float64 {
+	n, _ := strconv.ParseFloat(string(m[1])+string(m[2]), 64)
+	return n
 }
 
 // toolConsole begins what a tool printed in the console of a coding agent (Claude Code), which indents the other lines.
