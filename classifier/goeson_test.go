@@ -57,6 +57,8 @@ var trainerSteps = map[string]string{
 	"Ultralytics":               "      1/100      2.1G      1.231      3.021      1.412         41        640:   2%|2         | #/900 [00:10<00:41,  2.10it/s]\n",
 	"Ultralytics since 8.3.200": "      1/100      2.1G      1.231      3.021      1.412         41        640: 2% ──────────── #/900 2.1it/s 10.1s<6:41\n",
 	"Ultralytics, whole epochs": "      #/999      2.1G      1.231      3.021      1.412         41        640: 100%|███| 900/900 [05:01<00:00,  1.66it/s]\n",
+	"how much is done":          "INFO filter: #5,000 documents read, 5,000 dropped (14.3%), rss 6.1 GB\n",
+	"how much in a second":      "INFO client: #/2000 answered, 11.3 answers/s, 0 errors\n",
 	"CLU":                       "I0601 10:00:00.123456 140000000000000 logging_writer.py:48] [#] loss=2.310000, steps_per_sec=1.2\n",
 	"XGBoost":                   "[#]\ttrain-rmse:1.93000\teval-rmse:0.61\n",
 	"MindSpore":                 "epoch: 1 step: #, loss is 2.310000\n",

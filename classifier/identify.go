@@ -82,7 +82,7 @@ func ownIdentity(e *event) identity {
 }
 
 // failedRank finds the rank that a message itself says failed: "Rank 3 failed at step 7: CUDA out of memory".
-var failedRank = lazyre.New(`(?i)^(?:error: )?(?:global |world )?rank[ :=#]{0,2}(\d{1,6})\b:? (?:failed|crashed|died|aborted|ran out|hit|got an?|raised|caught|oom|cuda)\b` +
+var failedRank = lazyre.New(`(?i)^(?:error: )?(?:global |world )?rank[ :=#]{0,2}(\d{1,6})\b:? (?:failed|crashed|died|aborted|ran out|hit|got an?|raised|caught|cannot|gave up|gives up|giving up|oom|cuda)\b` +
 	`|^(?:[\w.]{0,40}(?:error|exception): )?(?:oom|cuda out of memory|cuda oom|out of memory|exception|error|failure|failed|caught \w{1,40}) (?:on|in|at) (?:global |world )?rank[ :=#]{0,2}(\d{1,6})\b`)
 
 // repeatsAWorker reports whether a driver printed a failure that cannot be its own.

@@ -55,6 +55,11 @@ func TestRanksAsProgramsWriteThem(t *testing.T) {
 		"in capitals":                         {label("[RANK 4] ", backward), 4, 3, -1, ""},
 		"behind a word":                       {label("Rank 7: ", backward), 7, 3, -1, ""},
 		"in parentheses":                      {label("(rank 1) ", backward), 1, 3, -1, ""},
+		"a task that submitit started": {
+			"submitit INFO (2026-06-02 10:11:12,345) - Starting with JobEnvironment(job_id=81, hostname=cn12, local_rank=1(4), node=1(2), global_rank=5(8))\n2026-06-02 10:31:40 | ERROR | t.s | it ends here: " + refusedOn3, 5, 3, -1, "cn12",
+		},
+		"a rank that cannot go on":                 {"2026-06-02 10:31:40 | CRITICAL | t.s | rank 5 cannot go on after step 12, giving up: " + refusedOn3, 5, 3, -1, ""},
+		"a rank that another cannot go on without": {"2026-06-02 10:31:40 | CRITICAL | t.s | it cannot go on without rank 5: " + refusedOn3, -1, 3, -1, ""},
 		"a field of a logger": {
 			"2025-06-01 10:00:00,123 [rank 9] ERROR train.py:12 step failed: " + refusedOn3, 9, 3, -1, "",
 		},

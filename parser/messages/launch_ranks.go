@@ -92,6 +92,16 @@ func launchRanks() []pattern.Pattern {
 			NoMatch: []string{"the host nid0012 went down"},
 		},
 		{
+			Name:     "launch.submitit",
+			Literals: []string{"JobEnvironment(job_id="},
+			Expr:     `\bJobEnvironment\(job_id=\w{1,24}, hostname=(?<host>[\w.-]{1,64}), local_rank=(?<local_rank>\d{1,4})\(\d{1,4}\), node=\d{1,5}\(\d{1,5}\), global_rank=(?<rank>\d{1,6})\((?<world_size>\d{1,6})\)\)`,
+			Marker:   "identity", Source: "submitit 1.0-1.5, core/submission.py and core/job_environment.py: each task has a log of its own",
+			Match: []pattern.Sample{
+				{Line: "Starting with JobEnvironment(job_id=17015819, hostname=nid0012, local_rank=2(3), node=1(2), global_rank=5(6))", Want: parser.Fields{"host": "nid0012", "local_rank": "2", "rank": "5", "world_size": "6"}},
+			},
+			NoMatch: []string{"JobEnvironment(job_id=17015819, hostname=nid0012)"},
+		},
+		{
 			Name:     "launch.env_rank",
 			Literals: []string{"RANK=0 WORLD", "RANK=1 WORLD", "RANK=2 WORLD", "RANK=3 WORLD", "RANK=4 WORLD", "RANK=5 WORLD", "RANK=6 WORLD", "RANK=7 WORLD", "RANK=8 WORLD", "RANK=9 WORLD"},
 			Expr:     `(?<![A-Z_])RANK=(?<rank>\d{1,6}) WORLD_SIZE=(?<world_size>\d{1,6})`,

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"oomscan/parser/lazyre"
 )
 
-// Programs draw boxes around texts: a table of records of a data set, or a panel for each turn of a dialogue. A table of what became of workers
-// or trials, a panel around a traceback and one around an error are real.
+// Programs draw boxes around texts: a table of records of a data set, a panel for each turn of a dialogue, or one for each part
+// of a help. A table of what became of workers or trials, a panel around a traceback and one around an error are real.
 
 // The signs that rows begin with, the rules between them, and the rules above and below a box.
 var (
@@ -18,8 +19,9 @@ var (
 	topSigns  = []string{"╭", "┌", "┏", "╔"}
 )
 
-// roleTitle is the upper rule of a panel that has somebody who speaks, or what a model wrote, as its title.
-var roleTitle = lazyre.New(`^[╭┌┏╔][─━═]{1,200} (?i:user|human|assistant|(?:system|user) prompt|prompt|question|completion|response|answer|chosen|rejected)(?: (?:message|turn)|(?: |#){1,2}\d{1,6})? [─━═]{1,400}[╮┐┓╗]$`)
+// textTitle is the upper rule of a panel that has somebody who speaks, or what a model wrote, as its title, or a part of a program's help (typer,
+// rich-click, tyro).
+var textTitle = lazyre.New(`^[╭┌┏╔][─━═]{1,200} (?i:user|human|assistant|(?:system|user) prompt|prompt|question|completion|response|answer|chosen|rejected|(?:[a-z][\w.-]{0,60} ){0,2}(?:options|arguments|(?:sub)?commands))(?: (?:message|turn)|(?: |#){1,2}\d{1,6})? [─━═]{1,400}[╮┐┓╗]$`)
 
 // recordHeads are columns of records of texts, and processHead one that tells of processes, or of when something happened.
 var (
@@ -37,7 +39,7 @@ func (r *Reader) inDrawn(own []byte, at int) bool {
 	for line := range r.above(at) {
 		switch line = bytes.TrimSpace(line); {
 		case beginsWith(line, topSigns):
-			return rules > 0 && isOfTexts(rows) || rules == 0 && roleTitle().Match(line)
+			return rules > 0 && isOfTexts(rows) || rules == 0 && (textTitle().Match(line) || isOfOption(append([][]byte{own}, rows...)))
 		case beginsWith(line, ruleSigns):
 			heads, rows = rows, nil
 			rules++
@@ -45,6 +47,25 @@ func (r *Reader) inDrawn(own []byte, at int) bool {
 			rows = append(rows, line)
 		default:
 			return rules > 1 && isOfTexts(heads)
+		}
+	}
+	return false
+}
+
+// option begins the row of an option in such a help, with what its value is, but none. toText is how far a description is indented at least.
+var option = lazyre.New(`^[│|] {1,4}(?:\* {1,4})?--?[A-Za-z][\w.-]{0,60}(?:, ?--?[\w.-]{1,60})?(?: {1,40}(?:[A-Z_|]{2,40}|[{\[<][^│]{1,60}[}\]>]))? {2}`)
+
+const toText = 12
+
+// isOfOption reports whether the first of the rows of a panel, from the lowest on, describes an option.
+func isOfOption(rows [][]byte) bool {
+	for _, row := range rows {
+		_, size := utf8.DecodeRune(row)
+		if option().Match(row) {
+			return true
+		}
+		if indentOf(row[size:]) < toText {
+			return false
 		}
 	}
 	return false

@@ -298,7 +298,7 @@ func (r *Reader) findFence(e *parser.Event) {
 func (f *fence) holds(e *parser.Event) bool {
 	switch {
 	case f.test != nil:
-		return e.At.Line > f.from && e.Header.Stream == f.stream && isSpoken(e) && !(f.test.labels && e.Trace != nil)
+		return e.At.Line > f.from && e.Header.Stream == f.stream && isProvoked(e) && !(f.test.labels && e.Trace != nil)
 	case f.record != nil:
 		_, same := alike([]byte(e.Text), f.record)
 		return same == len(f.record) && e.Header.Stream == f.stream

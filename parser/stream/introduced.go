@@ -197,11 +197,20 @@ func isSpoken(e *parser.Event) bool {
 	return e.Kind != parser.OOMKill && e.Kind != parser.ProcessExit && e.Kind != parser.SHMExhausted
 }
 
+// byLogger begins what pytest shows of a logger behind the level (_pytest/logging.py, DEFAULT_LOG_FORMAT).
+var byLogger = lazyre.New(`^[\w.]{1,100}:[\w.]{1,60}\.py:\d{1,6} `)
+
+// isProvoked reports whether a test may have provoked an event: the end of a loader's worker is told by its parent, and a logger of the test
+// may tell of any failure that it is made to believe in.
+func isProvoked(e *parser.Event) bool {
+	return isSpoken(e) || e.Kind == parser.SHMExhausted || e.Header.Level > 0 && byLogger().MatchString(e.Text)
+}
+
 // findIntroduction makes an event wait for the result of the test that it stands in, or for a run that counts on, where it stands right below
 // the heading of a text or the command that prints it.
 func (r *Reader) findIntroduction(e *parser.Event) {
 	at, ok := r.lineOf(e)
-	if !ok || !isSpoken(e) {
+	if !ok || !isProvoked(e) {
 		return
 	}
 	begins := e.At.Line
@@ -238,7 +247,7 @@ func (r *Reader) findIntroduction(e *parser.Event) {
 			if f.test != nil && !bytes.HasPrefix(bytes.TrimLeft(own, " "), []byte(f.test.mark)) {
 				f.test, f.name = nil, "" // it is no line of the test
 			}
-			f.heading = line < begins && !isBelowText && isTextHeading(above, own, e)
+			f.heading = line < begins && !isBelowText && isSpoken(e) && isTextHeading(above, own, e)
 			isBelowText = isBelowText || line < begins && len(above) > 0
 		}
 	}
@@ -291,6 +300,6 @@ func (f *fence) readOn(line int, raw []byte) bool {
 func (f *fence) anyDied() bool {
 	return slices.ContainsFunc(f.held, func(o fenced) bool {
 		e, ok := o.Observation.(parser.Event)
-		return ok && (e.Kind == parser.ProcessExit || e.Kind == parser.OOMKill)
+		return ok && !o.quotable && (e.Kind == parser.ProcessExit || e.Kind == parser.OOMKill)
 	})
 }

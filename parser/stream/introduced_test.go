@@ -11,6 +11,9 @@ func TestATestThatPassesProvokedItsFailure(t *testing.T) {
 	const (
 		session = "============ test session starts ============\ncollected 3 items\n\n"
 		live    = session + "tests/test_x.py::test_retry \n----- live log call -----\nERROR    retry:retry.py:12 the step failed\n@"
+		bus     = "RuntimeError: DataLoader worker (pid 4242) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.\n"
+		logged  = "14:02:12 ERROR    trainer.shm:shm.py:21 "
+		killed  = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
 		dots    = session + "tests/test_x.py @"
 		jest    = "  console.error\n    RuntimeError: CUDA error: out of memory\n\n      at Object.error (src/x.test.ts:42:13)\n\n"
 	)
@@ -23,6 +26,11 @@ func TestATestThatPassesProvokedItsFailure(t *testing.T) {
 		quoted bool
 	}{
 		"pytest with a live log":       {live + "PASSED                  [ 33%]\n", true},
+		"a loader's worker in a test":  {live[:len(live)-1] + bus + "PASSED\n", true},
+		"what a test logs of one":      {live[:len(live)-1] + logged + strings.TrimPrefix(bus, "RuntimeError: ") + "PASSED                  [ 33%]\n", true},
+		"what a test logs of a kill":   {live[:len(live)-1] + logged + killed + "PASSED                  [ 33%]\n", true},
+		"a kill of a test's step":      {live[:len(live)-1] + killed + "PASSED                  [ 33%]\n", false},
+		"a loader's worker that fails": {live[:len(live)-1] + bus + "FAILED\n", false},
 		"pytest -s":                    {session + "tests/test_x.py::test_retry @PASSED\n", true},
 		"pytest, expected to fail":     {live + "XFAIL\n", true},
 		"pytest without names":         {dots + "...\n\n==== 3 passed, 1 warning in 0.02s ====\n", true},
@@ -110,6 +118,7 @@ func TestTextBelowAHeadingIsQuotedWhereTheRunCountsOn(t *testing.T) {
 		"the end of a sample":         {"step 1 loss 3\n===== end sample =====\n@" + on, false},
 		"what a program begins":       {"step 1 loss 3\n***** Running Prediction *****\n@" + on, false},
 		"a kill below a heading":      {"step 1 loss 3\nModel output:\nslurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n" + on, false},
+		"a worker below a heading":    {"step 1 loss 3\nModel output:\nRuntimeError: DataLoader worker (pid 4242) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.\n" + on, false},
 		"a process that dies":         {"step 1 loss 3\nModel output:\n@E0301 10:00:00.000000 12 torch/distributed/elastic/multiprocessing/api.py:869] failed (exitcode: 1) local_rank: 0 (pid: 4121) of binary: /usr/bin/python\n" + on, false},
 		"what a command printed":      {"step 1 loss 3\nCommand output:\n@" + on, false},
 		"a worker's errors":           {"step 1 loss 3\nOutput of worker stderr:\n@" + on, false},

@@ -82,7 +82,7 @@ func holdsFraction(text []byte) bool {
 
 // signs are pieces of which every sign of progress holds one that does not count up to a number: it has a measure or a rate.
 var signs = literal.Words("it [", "oss", "cc", "ppl", "eward", "lr", "eta", "ETA", "t/s", "s/it", "s/step", "rmse", "auc", "eturn", "ost ", "l1", "l2", "mse", "mae",
-	"s/s", "sec/tick", "LOSS", "step ", "iterations ", string(post), "poch", "teration", "learn:", string(throughput))
+	"s/s", "sec/tick", "LOSS", "step ", "iterations ", string(post), "poch", "teration", "learn:", string(throughput), "s read", "s processed", "s written")
 
 // post begins a request for work in the access logs of HTTP servers. Other requests only check the server.
 var post = []byte(`"POST /`)

@@ -31,6 +31,10 @@ func TestSignsOfProgress(t *testing.T) {
 		"      4/100      12.1G      1.203     640: 100%|███| 500/500 [05:01<00:00,  1.66it/s]":  "4",
 		"      4/100      12.1G      1.203     640: 100% ━━━━━ 500/500 1.7it/s 5:01":             "4",
 		"[gpu1] 2026-03-01 09:00:07,123 (trainer:721) INFO: 1epoch:train:51-100batch: loss=2.31": "100",
+		"INFO distil: 250/2000 answered, 11.3 answers/s":                                         "250",
+		"250/2000 answered, 0.0 answers/s":                                                       "",
+		"3/8 disks are full, 11.3 MB/s":                                                          "",
+		"3/8 pages, 12.5 bytes/s":                                                                "",
 		"[3] is the number of the rank":                                                          "",
 		"the loss of the last step is not known":                                                 "",
 		"loss scale is now 1024 at step 12":                                                      "",
@@ -48,6 +52,31 @@ func TestSignsOfProgress(t *testing.T) {
 			continue
 		}
 		assert.Equal(t, []string{want}, counts, line)
+	}
+}
+
+// TestWorkThatGrowsIsProgress reads how much is done behind a failure, of how much is not said.
+func TestWorkThatGrowsIsProgress(t *testing.T) {
+	t.Parallel()
+	const failure = "CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 8.00 GiB total capacity; 6.00 GiB already allocated; 1.00 GiB free; 512.00 MiB cached)\n"
+	for form, want := range map[string]int{
+		"INFO f: #5,000 documents read, 5,000 dropped (14.3%)\n": 2,
+		"#2 rows written\n":           2,
+		"#2 s: 11.3 requests/s\n":     2,
+		"#2 s: 0.0 requests/s\n":      0,
+		"#2 bytes written\n":          0,
+		"#2 workers are ready\n":      0,
+		"task #2 has read the file\n": 0,
+	} {
+		got := 0
+		log := failure + strings.ReplaceAll(form, "#", "1") + strings.ReplaceAll(form, "#", "2") + strings.ReplaceAll(form, "#", "3")
+		_, err := Read("x.log", strings.NewReader(log), func(o parser.Observation) {
+			if m, ok := o.(parser.Marker); ok && m.Name == "progress" {
+				got++
+			}
+		})
+		require.NoError(t, err)
+		assert.Equal(t, want, got, form)
 	}
 }
 

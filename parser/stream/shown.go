@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"oomscan/parser"
+	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 )
 
@@ -15,7 +16,7 @@ import (
 // isShown reports whether the lines above an event show that it is such a text.
 func (r *Reader) isShown(e *parser.Event, at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
-	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) ||
+	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.isRanked(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) ||
 		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || isDumped(own) || isJudged(own) || r.inConfiguration(e, own, at)
 }
 
@@ -81,17 +82,20 @@ func (r *Reader) inUsage(at int) bool {
 }
 
 // numbered is a line as ripgrep and ag print it below the name of its file, and searched a file that is no log. Behind a label of srun -l is one
-// blank, and in a time a digit.
+// blank, and in a time a digit. finding is what ShellCheck prints right above a line of a script.
 var (
 	numbered = lazyre.New(`^([1-9]\d{0,6})[:-](?:$|[^\s\d]|[ \t]{2})`)
+	finding  = lazyre.New(`^(?:In \S{1,200} line \d{1,6}:|Did you mean:)$`)
 	searched = lazyre.New(`^[\w./+-]{1,200}\.(?:py|pyx|md|rst|c|cc|cpp|cu|cuh|h|hpp|go|rs|ts|js|sh|ya?ml|toml|ipynb)$`)
 )
 
-// isFound reports whether an event is a line that a search found in a source or a document: the numbers grow from the file's name on.
+// isFound reports whether an event is a line that a search found in a source or a document, or ShellCheck in a script: the numbers grow from the
+// file's name on.
 func (r *Reader) isFound(own []byte, at int) bool {
 	m := numbered().FindSubmatch(own)
 	if m == nil {
-		return false // as most events
+		before, ok := r.lineBefore(at)
+		return ok && finding().Match(bytes.TrimRight(r.buf[before:at], " \r\n"))
 	}
 	last, _ := strconv.Atoi(string(m[1]))
 	for line := range r.above(at) {
@@ -111,7 +115,7 @@ func (r *Reader) isFound(own []byte, at int) bool {
 // indexed is a row of a table that pandas prints. textColumns are the names of columns of samples, and ofRun those of what became of a run.
 var (
 	indexed     = lazyre.New(`^(\d{1,6}) +\S`)
-	textColumns = []string{"prompt", "completion", "response", "question", "answer", "instruction", "chosen", "rejected"}
+	textColumns = []string{"prompt", "completion", "response", "question", "answer", "instruction", "chosen", "rejected", "document", "representative_docs"}
 	ofRun       = lazyre.New(`(?i)err|exc|fail|status|state|reason|message|rank|host|node|trial|log\b`)
 )
 
@@ -129,7 +133,7 @@ func (r *Reader) inFrame(own []byte, at int) bool {
 		}
 		heads := bytes.Fields(line)
 		return n < 0 && indentOf(line) > 1 && !ofRun().Match(line) &&
-			slices.ContainsFunc(heads, func(head []byte) bool { return slices.Contains(textColumns, string(head)) })
+			slices.ContainsFunc(heads, func(head []byte) bool { return slices.Contains(textColumns, string(bytes.ToLower(head))) })
 	}
 	return false
 }
@@ -149,6 +153,41 @@ func (r *Reader) inPassage(at int) bool {
 		}
 	}
 	return false
+}
+
+// ranked is a row of a list of texts, the best or most frequent first: its score or number, and the text. ranking heads such a list.
+var (
+	ranked  = lazyre.New(`^\s{1,8}(?:([01]\.\d{2,6})|n=(\d{1,8}))\s{1,8}\S`)
+	ranking = lazyre.New(`(?i)\b(?:nearest|closest|similar|relevant|retrieved|neighbou?rs|passages|documents|duplicates|members?)\b.{0,80}$`)
+)
+
+// isRanked reports whether an event is in such a row, below others or its heading.
+func (r *Reader) isRanked(own []byte, at int) bool {
+	body, _ := envelope.Peel(own)
+	m := ranked().FindSubmatch(body)
+	if m == nil {
+		return false // as most events
+	}
+	last := numberOf(m)
+	for line := range r.above(at) {
+		body, _ := envelope.Peel(line)
+		m := ranked().FindSubmatch(body)
+		if m == nil {
+			return ranking().Match(body)
+		}
+		n := numberOf(m)
+		if n < last {
+			return false // these grow, as times do
+		}
+		last = n
+	}
+	return false
+}
+
+// numberOf is the number of such a row.
+func numberOf(m [][]byte) float64 {
+	n, _ := strconv.ParseFloat(string(m[1])+string(m[2]), 64)
+	return n
 }
 
 // toolConsole begins what a tool printed in the console of a coding agent (Claude Code), which indents the other lines.

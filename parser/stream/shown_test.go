@@ -17,6 +17,8 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 			"       PR  PREEMPTED\n              The job was terminated due to preemption.\n\n       If a job was killed for its memory then sacct prints that, and so\n       the standard error of it holds\n\n"
 		foot  = "       0\n\nSlurm Commands           June 2025           SBATCH(1)\n"
 		rows  = "                  prompt        completion  reward\n0  Write a poem about it   Leaves drift down     0.5\n"
+		topic = "   Topic  Count  Representative_Docs\n0     -1   9121  [Error when loading]\n"
+		near  = "topic 2, nearest documents:\n  0.931  RuntimeError: step\n"
 		found = "[1] (score 0.83, kb/slurm/oom.md)\n    The log of the job says\n"
 		codex = "[2025-09-02T10:00:09] bash -lc 'tail slurm-7.err' succeeded in 21ms:\n"
 		tests = "==== PASSES ====\n____ test_x ____\n---- Captured log call ----\n"
@@ -62,6 +64,22 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		"a rank behind it":                  {rows + "3  " + oom, false},
 		"a table of errors":                 {"   prompt  error\n0  hello  " + oom, false},
 		"a table of trials":                 {"   trial  batch\n0  a1  " + oom, false},
+		"a table of topics":                 {topic + "1      0   4870  [CUDA, " + kill[:len(kill)-1] + "]\n", true},
+		"what is near to a topic":           {near + "  0.915  " + kill, true},
+		"the nearest one":                   {near[:len("topic 2, nearest documents:\n")] + "  0.931  " + kill, true},
+		"behind what is near to a topic":    {near + kill, false},
+		"seconds below such a heading":      {near + "  0.944  " + kill, false},
+		"the members of clusters":           {"2026-03-01 12:00:00.000 | INFO | d:run:5 - sizes, and one member each\n2026-03-01 12:00:01.000 | INFO | d:run:5 -   n=4120   hello\n2026-03-01 12:00:01.000 | INFO | d:run:5 -   n=911    " + kill, true},
+		"steps below such a heading":        {"2026-03-01 12:00:00.000 | INFO | d:run:5 - one member each\n2026-03-01 12:00:01.000 | INFO | d:run:5 -   n=411   hello\n2026-03-01 12:00:01.000 | INFO | d:run:5 -   n=911    " + kill, false},
+		"a number that is no row":           {"2026-03-01 12:00:00.000 | INFO | d:run:5 - one member each\n2026-03-01 12:00:01.000 | INFO | d:run:5 - n=911    " + kill, false},
+		"seconds of a log":                  {"starting:\n  0.931  step\n  0.931  " + kill, false},
+		"trials, the best first":            {"trials, the best first:\n  0.931  done\n  0.915  " + oom, false},
+		"what ShellCheck finds":             {"In scripts/x.sh line 31:\n  case \"$m\" in *\"CUDA error: out of memory\"*) k=gpu ;; esac\n", true},
+		"what it would write":               {"      ^-- SC2086 (info): Quote it.\n\nDid you mean: \ncase \"$m\" in *\"CUDA error: out of memory\"*) k=gpu ;; esac\n", true},
+		"behind what it finds":              {"In scripts/x.sh line 31:\n  x=1\n" + oom, false},
+		"a place that a program names":      {"In scripts/x.sh line 31:\n\n" + oom, false},
+		"a failure behind a linter":         {"x/y.py:31:80: E501 line too long (99 > 79 characters)\n" + kill, false},
+		"a warning with its place":          {"x/y.py:31: UserWarning: retry\n" + oom, false},
 		"a passage of a document":           {found + "    " + kill, true},
 		"its first line":                    {found[:34] + "    " + kill, true},
 		"a failure behind a passage":        {found + kill, false},

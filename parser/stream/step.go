@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"oomscan/parser/ascii"
 )
@@ -243,7 +244,25 @@ func isMeasured(body []byte) bool {
 			}
 		}
 	}
-	return slices.ContainsFunc(rates, func(rate string) bool { return bytes.Contains(body, []byte(rate)) })
+	return slices.ContainsFunc(rates, func(rate string) bool { return bytes.Contains(body, []byte(rate)) }) || isDone(body)
+}
+
+// done stand behind the plural of what is worked on: "11.3 answers/s", "35,000 documents read".
+var done = []string{"s/s", "s read", "s processed", "s written"}
+
+// isDone reports whether a message says how many of something are done, or done in a second. Bytes are of a dump, and "has" and "was" are no
+// plurals.
+func isDone(body []byte) bool {
+	return slices.ContainsFunc(done, func(sign string) bool {
+		before, behind, ok := bytes.Cut(body, []byte(sign))
+		number := bytes.TrimRightFunc(before, unicode.IsLower)
+		if !ok || len(before)-len(number) < 3 || len(behind) > 0 && ascii.IsWord(behind[0]) {
+			return false
+		}
+		rest, spaced := bytes.CutSuffix(number, []byte{' '})
+		digits := rest[len(bytes.TrimRight(rest, "0123456789.,")):]
+		return spaced && bytes.ContainsAny(digits, "123456789") && !bytes.HasSuffix(before, []byte("byte"))
+	})
 }
 
 // isValue reports whether a number follows, behind what separates it from its name and at most a word: "loss train: 2.3",
