@@ -48,9 +48,11 @@ var attackers = map[string]string{
 
 // attackersThere are levers that attack a cause only under a fact.
 var attackersThere = []attack{
-	{"engine_share_too_small", "pattern:vllm.no_swap_space", []string{"engine-swap"}}, // where sequences wait that found no room on the card
-	{"checkpoint_gather", "gathers_by_accelerate", []string{"update"}},                // to a version that gathers on the host
-	{"allgather_window", "syncs_reference", []string{"reference-sync"}},               // which gathers both models
+	{"engine_share_too_small", "pattern:vllm.no_swap_space", []string{"engine-swap"}},      // where sequences wait that found no room on the card
+	{"checkpoint_gather", "gathers_by_accelerate", []string{"update"}},                     // to a version that gathers on the host
+	{"allgather_window", "syncs_reference", []string{"reference-sync"}},                    // which gathers both models
+	{"engine_share_too_small", "adapter_slots", []string{"adapter-rank", "adapter-slots"}}, // which are taken before the cache
+	{"activations", "code:generate_images", []string{"no-samples"}},
 	{"activations", "vision", []string{"engine-multimodal"}},
 	{"activations", "stack:/monai/inferers/", []string{"stitch-on-host"}},             // the results of all windows
 	{"states_too_big", "stack:/concurrent/futures/thread.py", []string{"async-load"}}, // weights that are whole until they are quantized
