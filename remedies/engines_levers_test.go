@@ -242,6 +242,7 @@ func TestWhatOtherProgramsAreToldAndWhatNot(t *testing.T) {
 		never []string
 	}{
 		{"as long a context as fits beside the weights", gguf("--ctx-size", "65536"), driver("init", kv, 16, contextOf), "--ctx-size=16384", []string{"--ubatch-size=256"}},
+		{"beside the cache of layers with a sliding window", gguf("--ctx-size", "65536", "n_swa", "1024", "n_ubatch", "512", "n_layer", "64", "n_embd_k_gqa", "2048", "n_embd_v_gqa", "2048"), driver("init", kv, 16, contextOf), "--ctx-size=13312", []string{"--ctx-size=16384"}},
 		{"a draft model has a cache of its own", read(app("llamacpp", "-ctk", "q8_0", "-ctv", "q8_0"), "ggml.draft", nil), driver("init", "graph_reserve: failed to allocate compute buffers", 1, nil), "--cache-type-k-draft=q8_0", []string{"-ctk=q8_0", "--cache-type-k=q8_0"}},
 		{"but not where the server failed at work", read(app("llamacpp", "--ubatch-size", "512"), "ggml.draft", nil), driver("rollout", "CUDA error: out of memory", 1, nil), "--ubatch-size=256", []string{"--cache-type-k-draft=q8_0"}},
 		{"a context holds the longest prompt that came", read(app("llamacpp", "--ctx-size", "262144"), "ggml.prompt", parser.Fields{"count": "155008"}), driver("rollout", "CUDA error: out of memory", 1, nil), "--ctx-size=163840", nil},

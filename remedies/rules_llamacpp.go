@@ -11,10 +11,11 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// contextThatFits returns the context whose cache fits into the memory llama.cpp found free, minus the weights and a GiB for
-// computing. llama.cpp allocates the cache for the whole context at once, and without flash attention the scores of a step as well.
+// contextThatFits returns the context whose cache fits into the memory llama.cpp found free, minus the weights, the cache of layers with a
+// sliding window and a GiB for computing. llama.cpp allocates the cache for the whole context at once, and without flash attention the scores
+// of a step as well.
 func (q *paramQuery) contextThatFits(n int64) proposedValue {
-	const step = 1024
+	const step, long, longStep = 1024, 32768, 4096
 	has, of, ok1 := roomOnCard(q.Context)
 	takes, ok2 := loadedWeights(q.Context)
 	r := q.root
@@ -25,7 +26,10 @@ func (q *paramQuery) contextThatFits(n int64) proposedValue {
 	if scores := scoresPerToken(q.Context); scores > 0 {
 		each, beside = each+float64(scores), fmt.Sprintf(" and of the attention scores, which flash attention would not build, %s", classifier.GiB(scores*n))
 	}
-	to := int64(float64(has-takes-forComputing)/each) / step * step
+	to := int64(float64(has-takes-slidingCache(q.Context)-forComputing)/each) / step * step
+	if to > long {
+		to = to / longStep * longStep
+	}
 	if to < 2*step {
 		return atBound("%s of weights leave too little of %s for the cache of a useful context", classifier.GiB(takes), classifier.GiB(has))
 	}
@@ -34,6 +38,21 @@ func (q *paramQuery) contextThatFits(n int64) proposedValue {
 	}
 	return proposedValue{to: itoa(to), how: fmt.Sprintf("%s %s, less %s of weights and 1 GiB for what is computed, of %s for %s tokens%s",
 		classifier.GiB(has), of, classifier.GiB(takes), classifier.GiB(*r.Requested), memory.Thousands(n), beside)}
+}
+
+// slidingCache returns the most that the cache of layers with a sliding window takes, which comes after that of the others: a window and a
+// step of tokens for each (src/llama-kv-cache-iswa.cpp).
+func slidingCache(ctx *Context) int64 {
+	window, ok := ctx.settings.integer("n_swa")
+	step, _ := ctx.settings.integer("n_ubatch")
+	layers, _ := ctx.settings.integer("n_layer")
+	k, _ := ctx.settings.integer("n_embd_k_gqa")
+	v, _ := ctx.settings.integer("n_embd_v_gqa")
+	const widest = 1 << 20
+	if !ok || window < 1 || max(window, step) > widest || layers > mostLayers || max(k, v) > widest {
+		return 0
+	}
+	return 2 * (k + v) * layers * (window + step)
 }
 
 // forComputing is what llama.cpp's compute buffers may take beside weights and cache.

@@ -73,7 +73,7 @@ func splitListing(text []byte) (prefix, key, value string, ok bool) {
 	return prefix, key, value, ok
 }
 
-// assigned splits `llama_context: n_ctx     = 65536`: a prefix, a name, and a number or switch.
+// assigned splits `llama_context: n_ctx     = 65536`: a prefix, a name, and a number, a switch or "auto".
 func assigned(s string) (prefix, key, value string, ok bool) {
 	prefix, rest, ok := strings.Cut(s, ": ")
 	if !ok || !isName(prefix) {
@@ -81,7 +81,7 @@ func assigned(s string) (prefix, key, value string, ok bool) {
 	}
 	key, value, ok = strings.Cut(rest, " = ")
 	key, value = strings.TrimSpace(key), strings.TrimSpace(value)
-	return prefix, key, value, ok && isName(key) && !metric(key) && scalar(value)
+	return prefix, key, value, ok && isName(key) && !metric(key) && (scalar(value) || value == "auto")
 }
 
 // prefixEnd returns the index of the key after the prefix of a listing's line, 0 if there is no such prefix. It does

@@ -317,6 +317,11 @@ func TestForms(t *testing.T) {
 			want: []string{"command ncpus=8", "command ngpus=1", "command mem=32gb"},
 		},
 		{
+			name: "a switch that the program decides on",
+			log:  "llama_context: n_ctx         = 65536\nllama_context: n_ubatch      = 512\nllama_context: flash_attn    = auto",
+			want: []string{"pairs n_ctx=65536", "pairs n_ubatch=512", "pairs flash_attn=auto"},
+		},
+		{
 			name: "a switch in words",
 			log:  "llama_context: flash_attn    = disabled",
 			want: []string{"pairs flash_attn=disabled"},
