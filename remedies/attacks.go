@@ -151,7 +151,7 @@ var attacksThere = []attack{
 	{"activations", "gradient_checkpointing=False", append([]string{"no-grad", "recompute", "engine-multimodal"}, attacks["activations"]...)},
 	{"activations", "vision", append([]string{"engine-multimodal"}, attacks["activations"]...)},
 	{"activations", "script_batch", append([]string{"no-grad", "prealloc", "cache-offload", "pieces", "micro-batch"}, attacks["activations"]...)},
-	{"weight_update", "summons", []string{"update-layers", "optimizer-offload", "param-offload", "update-bucket", "more-gpus"}},
+	{"weight_update", "summons", []string{"update-layers", "optimizer-offload", "update-bucket", "more-gpus"}},
 	{"leak_over_steps", "keeps_metric", []string{"metric"}},
 	{"leak_over_steps", "keeps_results", []string{"stream"}},
 	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
