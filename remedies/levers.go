@@ -45,7 +45,7 @@ var levers = []lever{
 	{id: "optimizer-offload", topics: []string{"optimizer-offload", "cpu-optimizer", "offload-fsdp", "offload-megatron"}, keys: []string{"adam_offload", "offload_optimizer", "optimizer_offload", "optimizer_cpu_offload"}, way: "set", costs: "host memory for the states, and slower steps", trains: true},
 	{id: "layer-offload", topics: []string{"layer-offload"}, costs: "much slower: each layer is copied to the card when it is used"},
 	{id: "fewer-pictures", topics: []string{"fewer-pictures"}, costs: "fewer or smaller pictures at a time"},
-	{id: "no-samples", topics: []string{"no-samples"}, costs: "no look at how the training goes"},
+	{id: "no-samples", topics: []string{"no-samples"}, costs: "no samples to judge progress by"},
 	{id: "tiles", topics: []string{"tiles"}, costs: "seams may show between tiles"},
 	{id: "vram-margin", keys: []string{"reserve_vram", "fit_target", "gpu_overhead"}, costs: "less of the weights stays on the card"},
 	{id: "param-offload", topics: []string{"param-offload"}, keys: []string{"offload_param", "param_offload", "offload_policy", "ref_offload"}, way: "set", costs: "host memory for the weights, and time to copy them"},
