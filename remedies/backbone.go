@@ -14,6 +14,31 @@ var backbones = []struct {
 	{[]string{"stable-diffusion-v1", "stable-diffusion-1"}, 859_520_964},
 }
 
+// pipelines are how many parameters all parts of a pipeline of diffusers have, by its file, where it is for models of one size: the
+// transformer, the text encoders and the VAE (the checkpoints of black-forest-labs/FLUX.1-dev, hunyuanvideo-community/HunyuanVideo and
+// Qwen/Qwen-Image).
+var pipelines = []struct {
+	file       string
+	parameters int64
+}{
+	{"/pipelines/flux/", 16_870_599_139},
+	{"/pipelines/hunyuan_video/", 20_700_000_000},
+	{"/pipelines/qwenimage/", 28_850_000_000},
+}
+
+// pipelineWeights returns how many bytes all parts of a pipeline take in 16 bits, 0 if that is unknown or some of them are kept elsewhere.
+func pipelineWeights(ctx *Context) int64 {
+	if quantized(ctx) || ctx.is("parts_offloaded") {
+		return 0
+	}
+	for _, p := range pipelines {
+		if ctx.passesThrough(p.file) {
+			return 2 * p.parameters
+		}
+	}
+	return 0
+}
+
 // backboneScripts train the whole network: those of Diffusers' examples, and of sd-scripts. Their weights and gradients have 32 bits.
 var backboneScripts = []string{"/train_text_to_image.py", "/train_text_to_image_sdxl.py", "/train_dreambooth.py", "/sdxl_train.py", "/fine_tune.py"}
 

@@ -82,7 +82,7 @@ func causeInput(ctx *Context) *cause.Input {
 	if n := ctx.run.Model.Trained; n != nil {
 		out.Trained = *n
 	}
-	out.Frozen = frozenBackbone(ctx)
+	out.Frozen, out.Pipeline = frozenBackbone(ctx), pipelineWeights(ctx)
 	out.BetweenSteps = betweenSteps(ctx)
 	if n := trainsBackbone(ctx); n > 0 {
 		out.Trained, out.WideTraining = n, true

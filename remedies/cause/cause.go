@@ -62,6 +62,7 @@ type Input struct {
 	States                                         int64 // what weights, gradients and the optimizer take of a card at least, by the budget; 0 when unknown
 	BetweenSteps                                   int64 // what Megatron had allocated between two steps, 0 when unknown
 	Frozen                                         int64 // what frozen weights beside adapters take of the card, 0 when unknown
+	Pipeline                                       int64 // what all parts of a pipeline that generates take in 16 bits, 0 when unknown
 	EngineWeights                                  int64 // of an engine on a card at least, by the budget; 0 when unknown
 	GPUs, PerNode                                  int64 // of the training world, and of them on a node; 0 when unknown
 	CacheTokens, PlannedTokens                     int64 // what an engine's KV cache holds, and one sequence may have; 0 when unknown

@@ -85,6 +85,14 @@ func frozenFill(in *Input) string {
 	return fmt.Sprintf("the frozen weights, in 16 bits, take %s of %s", classifier.GiB(in.Frozen), gib(in.Total))
 }
 
+// pipelineFill reports that all parts of a pipeline are on the card, and leave so little of it that a small request of a step found no room.
+func pipelineFill(in *Input) string {
+	if in.Pipeline == 0 || in.Total == nil || in.Requested == nil || *in.Requested > *in.Total/50 || in.Pipeline < *in.Total*17/20 || in.Allocated == nil || *in.Allocated < in.Pipeline/20*19 {
+		return ""
+	}
+	return fmt.Sprintf("the parts of the pipeline, all on the card in 16 bits, take %s of %s", classifier.GiB(in.Pipeline), gib(in.Total))
+}
+
 // statesStay reports that what Megatron had allocated between two steps, when no activations are there, leaves little of the card for one.
 func statesStay(in *Input) string {
 	if in.Total == nil || in.BetweenSteps < *in.Total/5*4 || !in.training() || in.Allocated == nil || in.BetweenSteps > *in.Allocated {

@@ -140,6 +140,9 @@ func statesFigure(in *Input) (string, *int64) {
 	if why := statesStay(in); why != "" {
 		return why, &in.BetweenSteps
 	}
+	if why := pipelineFill(in); why != "" {
+		return why, &in.Pipeline
+	}
 	if why := frozenFill(in); why != "" {
 		return why, &in.Frozen
 	}

@@ -117,6 +117,7 @@ func TestStatesThatLeaveLittleOfTheCardForAStep(t *testing.T) {
 	t.Parallel()
 	small := func(in *Input) { in.Requested = bytes(.2) }
 	backbone := func(gib float64) func(*Input) { return func(in *Input) { in.Frozen = *bytes(gib) } }
+	pipeline := func(gib float64) func(*Input) { return func(in *Input) { in.Pipeline = *bytes(gib) } }
 	between := func(gib float64) func(*Input) { return func(in *Input) { in.BetweenSteps = *bytes(gib) } }
 	whole := settings("use_distributed_optimizer", "False", "data_parallel_size", "4")
 	for name, c := range map[string]struct {
@@ -126,6 +127,9 @@ func TestStatesThatLeaveLittleOfTheCardForAStep(t *testing.T) {
 		"a frozen backbone":                          {[]func(*Input){small, backbone(75)}, "states_too_big"},
 		"a large request beside a frozen backbone":   {[]func(*Input){backbone(75)}, "activations"},
 		"a small backbone":                           {[]func(*Input){small, backbone(50)}, "activations"},
+		"all parts of a pipeline":                    {[]func(*Input){small, pipeline(74)}, "states_too_big"},
+		"parts that are not all on the card":         {[]func(*Input){small, pipeline(90)}, "activations"},
+		"parts that leave room":                      {[]func(*Input){small, pipeline(50)}, "activations"},
 		"what is there between two steps":            {[]func(*Input){between(66), settings("use_distributed_optimizer", "True", "data_parallel_size", "4")}, "states_too_big"},
 		"a whole optimizer on each rank":             {[]func(*Input){between(66), whole}, "not_sharded"},
 		"a whole optimizer that leaves room":         {[]func(*Input){between(40), whole}, "activations"},

@@ -104,6 +104,7 @@ var training = []hypothesis{
 			{3 * proof, statesFill},
 			{2 * proof, WeightsStay},
 			{proof, frozenFill},
+			{2 * proof, pipelineFill},
 			{proof, statesStay},
 			{3 * proof, statesMeasured},
 			{sign + 2*hint, statesMost},
