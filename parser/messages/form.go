@@ -394,16 +394,16 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.record",
 			Requires: []string{"question", "instruction", "problem", "query", "prompt", "input", "text", "conversations", "rejected", "trajectory", "title", "completion", "observation", "tool_", "hints_text", "score", "chosen", "rewards"},
-			Expr: `^` + notItsOwn + `(?:(?:(?i:(?:\w{1,20} )?(?:row|example|sample|doc|document) ?\d{0,9}|\w{1,40}\[\d{1,9}\]): )?[{](?:["']id["']: ?["']?[\w-]{1,60}["']?, ?)?["']text["']: ?["'](?!.{0,8000}["'](?:(?:level|levelname|severity|time|timestamp|record)["']: |source["']: ?["']std)).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:(?:description|body)["']: ?["']|ocr(?:_text)?["']: ?["'][^"']{1,400}\\n)|(?=.{0,8000}?["']passed["']: ?(?:[Tt]rue|[Ff]alse)\b).{0,8000}?["'](?:completion["']: ?["'](?!["'])|completion_id["']: ?\d)|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
+			Expr: `^` + notItsOwn + `(?:(?:(?i:(?:\w{1,20} )?(?:row|example|sample|doc|document) ?\d{0,9}|\w{1,40}\[\d{1,9}\]): )?[{](?:["']id["']: ?["']?[\w-]{1,60}["']?, ?)?["']text["']: ?["'](?!.{0,8000}["'](?:(?:level|levelname|severity|time|timestamp|record)["']: |source["']: ?["']std)).{0,8000}["'](?:, ?["'](?:id|meta|metadata|source|url|__\w{1,40}__)["']: ?.{0,2000})?[}]$|.{0,8000}?["']title["']: ?["'].{0,8000}?["'](?:(?:description|body)["']: ?["']|ocr(?:_text)?["']: ?["'][^"']{1,400}\\n)|(?=.{0,8000}?["']passed["']: ?(?:[Tt]rue|[Ff]alse)\b).{0,8000}?["'](?:completion["']: ?["'](?!["'])|completion_id["']: ?\d)|.{0,8000}?["'](?:problem_statement|hints_text)["']: ?["']|.{0,8000}?["']trajectory["']: ?\[.{0,8000}?["'](?:observation|action)["']: ?|(?=.{0,8000}?["'](?:instruction|question|problem|query|prompt|inputs?|text|conversations|rejected)["']: ?[\["'{])` +
 				`.{0,8000}?["'](?:output|answer|solution|response|completion|chosen|ground_truth|labels?|input_ids|value|data_source|reward_model|finish_reason)["']: ?|.{0,8000}?"(?:observation|tool_(?:output|result|response))": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})"` +
 				`|[{ ]?\s{0,8}"(?:question|instruction|problem|prompt|input|chosen|rejected)": "(?>(?:[^"\\]|\\.){0,8000})",?$|[{ ]?\s{0,8}'(?:question|instruction|problem|prompt|input|chosen|rejected)': '(?>(?:[^'\\]|\\.){0,8000})',?$` +
 				`|[{]"(?:response|completion|generated_text)": "(?>(?:[^"\\]|\\.){0,8000})", ?"(?:score|reward|acc|uid)": |(?:[\[(]?\d{1,6}(?:/\d{1,6})?[\]):]{0,2} )?\[{0,2}[{]["'](?:generated|summary|translation)_text["']: |[{]"content": ?\[(?>"(?>(?:[^"\\]|\\.){0,8000})",? ?){1,40}\], ?"rewards": ?\[|.{0,400}?"tool_call_id": ?"[\w-]{1,80}",.{0,400}?"(?:content|output|result|stdout|stderr)": ?"(?>(?:[^"\\]|\\.){0,8000})(?<=` + oomWords + `.{0,8000})")`,
-			Veto: true, Source: "records of data sets, as trainers print one, or one field of it on a line: Alpaca, ShareGPT, preferences, verl's parquet, SWE-bench, NeMo-RL's train_data; completions and results of tools in OpenAI's form; programs that HumanEval runs (human_eval/evaluation.py); issues of a tracker; what was read in a picture",
+			Veto: true, Source: "records of data sets, as trainers print one, or one field of it on a line: Alpaca, ShareGPT, preferences, verl's parquet, Data-Juicer, SWE-bench, NeMo-RL's train_data; completions and results of tools in OpenAI's form; programs that HumanEval runs (human_eval/evaluation.py); issues of a tracker; what was read in a picture",
 			Match: lines(
 				`{"instruction": "Fix this", "input": "RuntimeError: CUDA error: out of memory", "output": "Lower the batch."}`,
 				`{"id":"x-7","title":"Check the card","description":"When it starts: CUDA error: out of memory","status":"closed"}`,
 				`{"text": "It fails with torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB", "meta": {"set": "x"}}`,
-				`First row: {'text': 'RuntimeError: CUDA error: out of memory'}`, `train_set[0]: {'text': 'RuntimeError: CUDA error: out of memory'}`,
+				`{"text": "[1.1] Out of memory: Kill process 7 (java) score 9 or sacrifice child", "__dj__stats__": {"lang": "en"}}`, `First row: {'text': 'RuntimeError: CUDA error: out of memory'}`, `train_set[0]: {'text': 'RuntimeError: CUDA error: out of memory'}`,
 				`{"id": 3, "text": "RuntimeError: CUDA error: out of memory", "source": "forum"}`,
 				`{"step": 3, "action": "python t.py", "observation": "Traceback:\nRuntimeError: CUDA error: out of memory\n", "thought": "x"}`,
 				`{"instance_id": "a__b-1", "problem_statement": "It dies:\nRuntimeError: CUDA error: out of memory", "patch": "x"}`,
@@ -420,7 +420,7 @@ func formVetoes() []pattern.Pattern {
 			NoMatch: []string{
 				`{"text": "torch.OutOfMemoryError: CUDA out of memory", "level": "error"}`,
 				`{"id": 3, "text": "torch.OutOfMemoryError: CUDA out of memory", "source": "stderr"}`,
-				`payload: {"text": "torch.OutOfMemoryError: CUDA out of memory"}`,
+				`payload: {"text": "torch.OutOfMemoryError: CUDA out of memory"}`, `{"text": "torch.OutOfMemoryError: CUDA out of memory", "__rank": 3}`,
 				`{"step": 3, "observation": "Box(84, 84)", "status": "torch.OutOfMemoryError: CUDA out of memory"}`,
 				`{"content":["User: why"],"rewards":[0.0],"error":"RuntimeError: CUDA error: out of memory"}`,
 				`{"content":["RuntimeError: CUDA error: out of memory"],"level":"error"}`,

@@ -316,6 +316,7 @@ func TestRowsOfAFewLinesAreJoined(t *testing.T) {
 		"a bar and a ruler": "(WorkerDict pid=5310) torch.OutOfMemoryError: CUDA out of memory. Tried~to allocate 2.00 GiB.\nLoading checkpoint shards: 100%|██████████| 15/15 [00:07<00:00, 1.80it/s]\nException\n" +
 			"==================================================================\n/opt/conda/lib/python3.11/site-packages/torch/nn/modules/module.py:1511: UserWarning\n" +
 			"(MegatronTrainRayActor pid=5201) actor_num_gpus_per_node_of_all_nodes~......................... 8",
+		"a rule of rich":  "(WorkerDict pid=5310) torch.OutOfMemoryError: CUDA out of memory. Tried~to allocate 2.00 GiB.\n " + strings.Repeat("─", 70) + "\nExecution logs:",
 		"a script's line": "srun: Terminating StepId=660121.0 on a100-03\n/var/spool/slurmd/job660121/slurm_script: line 41: 31880 Killed\n(raylet) A worker died or was killed, as the node has run out~of memory.",
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -426,7 +426,7 @@ var isKilled = lazyre.New(`(?:^|: line \d{1,9}: +)\d{1,10} Killed\s*$`)
 var isOpen = lazyre.New(`\b(?:a|an|the|at|AT|by|from|of|on|since|until|with|E)$|\w(?:Error|Exception):$| hit an exception:$|^│.*[^│\s]\s*$`)
 
 // isOver matches a row that ends a line: a progress bar's state, the allocator's message of PyTorch, the head of a traceback, or a ruler.
-var isOver = lazyre.New(`(?:it/s|s/it|B/s)(?:, [^\[\]]{0,80})?\]$|#environment-variables\)$|Traceback \(most recent call last\):$|^(?:-{8,}|={8,}|\*{8,}|#{8,}|_{8,})$`)
+var isOver = lazyre.New(`(?:it/s|s/it|B/s)(?:, [^\[\]]{0,80})?\]$|#environment-variables\)$|Traceback \(most recent call last\):$|^(?:-{8,}|={8,}|\*{8,}|#{8,}|_{8,}| ?[─━═]{8,} ?)$`)
 
 // isRuler reports whether a row begins with a line of signs, which the row before does not end with.
 func isRuler(last, row []byte) bool {

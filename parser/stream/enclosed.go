@@ -177,8 +177,8 @@ func (r *Reader) inPage(opens []byte) bool {
 func indentOf(line []byte) int { return len(line) - len(bytes.TrimLeft(line, " \t")) }
 
 // member is a line of a document of JSON or YAML over several lines: a key and what its value begins with. The class of an exception begins
-// with a capital.
-var member = lazyre.New(`^["']?([a-z_][\w-]{0,40})["']?:(?: (.*))?$`)
+// with a capital, but Q is a question.
+var member = lazyre.New(`^["']?([a-z_][\w-]{0,40}|Q)["']?:(?: (.*))?$`)
 
 // memberOf returns the groups of [member] in a line, nil where there is none.
 func memberOf(line []byte) [][]byte {
@@ -252,8 +252,8 @@ func (r *Reader) inMember(at int) bool {
 
 // A record of a data set has a task and what solves it. A failure has other keys: error, message, detail.
 var (
-	taskMember = lazyre.New(`^["']?(?:prompt|question|instruction|problem|query)["']?: ?[^{ ]`)
-	answerKey  = lazyre.New(`^(?:(?:assistant|chosen|expected|final|generated|gold|model|predicted|raw|reference|rejected)_)?(?:answer|chosen|completion|critique|generation|ground_truth|output|passage|prediction|rationale|reasoning|reference|rejected|reply|response|solution)s?(?:_\d{1,3})?$|^generated_text$`)
+	taskMember = lazyre.New(`^["']?(?:prompt|question|instruction|problem|query|Q)["']?: ?[^{ ]`)
+	answerKey  = lazyre.New(`^(?:(?:assistant|chosen|expected|final|generated|gold|model|predicted|raw|reference|rejected)_)?(?:answer|chosen|completion|critique|generation|ground_truth|output|passage|prediction|rationale|reasoning|reference|rejected|reply|response|solution)s?(?:_\d{1,3})?$|^(?:generated_text|pred)$`)
 	loneText   = lazyre.New(`^[ \t]+"text": ".*"\s*$`)
 )
 

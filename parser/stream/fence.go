@@ -75,7 +75,7 @@ type fence struct {
 	heading  bool        // no block, but what stands below the heading of a text
 	record   []byte      // how the record of a program that was run begins (see executed.go)
 	ended    int         // such records of a success around it
-	text     int         // the line of the failure in that text, or in the test
+	text     int         // the line of the failure in that text or in the test, or of the one that waits for a proof (see proven.go)
 	indent   int         // of all lines of the block, where nothing else closes it
 	below    int         // lines with text behind such a block
 	from, to int         // the lines that open and close the block
@@ -117,7 +117,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return f.below > maxWords
 	}
 	f.prose.read(raw, f.end == "")
-	if (f.end == nodeScore || f.end == sampleRule || f.end == closeQuote) && f.isCut(line, raw) {
+	if (f.end == nodeScore || f.end == sampleRule || f.end == closeQuote || f.end == codeValue) && f.isCut(line, raw) {
 		f.end, f.until = "", min(f.until, line)
 	}
 	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end))
@@ -190,11 +190,14 @@ func (f *fence) speak() (quotes bool) {
 	return quotes
 }
 
-// isCut reports whether a line shows that the block of a node or a sample has not ended, or is none.
+// isCut reports whether a line shows that the block of a node, a sample or what code printed has not ended, or is none.
 func (f *fence) isCut(line int, raw []byte) bool {
 	body, _ := envelope.Peel(bytes.TrimSpace(raw))
 	if line == f.from+1 && f.end == sampleRule {
 		return string(body) != sampleRule
+	}
+	if f.end == codeValue {
+		return string(body) == codeLogs
 	}
 	m := fenceOpens().FindSubmatch(body)
 	return m != nil && line > f.from+1 && len(m[8])+len(m[9])+len(m[10]) > 0
@@ -202,8 +205,13 @@ func (f *fence) isCut(line int, raw []byte) bool {
 
 // closes reports whether a line that holds the end of a block is no more than that. A quotation within a text in quotation marks has two of them.
 func (f *fence) closes(body []byte) bool {
-	if f.end == closeQuote {
+	switch {
+	case f.end == closeQuote:
 		return bytes.HasSuffix(body, []byte(closeQuote)) && bytes.Count(body, []byte(closeQuote))%2 == 1
+	case f.end == caret:
+		return len(bytes.Trim(body, "^~")) == 0
+	case f.end == codeValue || f.text > 0:
+		return bytes.HasPrefix(body, []byte(f.end))
 	}
 	return f.end != "" && (f.end == string(body) || f.part && bytes.HasPrefix(bytes.TrimLeft(body, "- "), []byte(f.end)))
 }
@@ -304,6 +312,8 @@ func (f *fence) holds(e *parser.Event) bool {
 		return same == len(f.record) && e.Header.Stream == f.stream
 	case f.heading:
 		return e.At.Line == f.text && isSpoken(e)
+	case f.text > 0:
+		return e.At.Line == f.text && e.Header.Stream == f.stream
 	}
 	return f.from > 0 && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && (e.Header.Stream == f.stream || f.bare)
 }

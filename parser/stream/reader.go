@@ -345,6 +345,7 @@ func (r *Reader) observe(o parser.Observation) {
 	r.flush(0)
 	if ok {
 		r.findFence(&e)
+		r.findProof(&e)
 		r.noteCount(&e)
 		r.readInUse(&e)
 	}

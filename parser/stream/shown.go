@@ -156,37 +156,47 @@ func (r *Reader) inPassage(at int) bool {
 }
 
 // ranked is a row of a list of texts, the best or most frequent first: its score or number, and the text. ranking heads such a list.
+// A list of counts alone, as uniq -c prints it, needs none: no run dies of one error as often as the least of them says.
 var (
-	ranked  = lazyre.New(`^\s{1,8}(?:([01]\.\d{2,6})|n=(\d{1,8}))\s{1,8}\S`)
+	ranked  = lazyre.New(`^\s{1,8}(?:([01]\.\d{2,6})|n=(\d{1,8})|(\d{5,12}))\s{1,8}\S`)
 	ranking = lazyre.New(`(?i)\b(?:nearest|closest|similar|relevant|retrieved|neighbou?rs|passages|documents|duplicates|members?)\b.{0,80}$`)
 )
 
 // isRanked reports whether an event is in such a row, below others or its heading.
-func (r *Reader) isRanked(own []byte, at int) bool {
-	body, _ := envelope.Peel(own)
+func (r *Reader) isRanked(row []byte, at int) bool {
+	body, _ := envelope.Peel(row)
 	m := ranked().FindSubmatch(body)
 	if m == nil {
 		return false // as most events
 	}
-	last := numberOf(m)
+	width, counted, rows := len(m[0]), len(m[3]) > 0, 1
+	own := numberOf(m)
+	last := own
 	for line := range r.above(at) {
 		body, _ := envelope.Peel(line)
 		m := ranked().FindSubmatch(body)
 		if m == nil {
+			if counted { // the ids of processes may fall, too, but are near to each other
+				return rows >= leastCounted && last > 1.5*own
+			}
 			return ranking().Match(body)
 		}
 		n := numberOf(m)
-		if n < last {
-			return false // these grow, as times do
+		if n < last || counted && (n == last || len(m[0]) != width) {
+			return false // these grow, as times do, or come again
 		}
 		last = n
+		rows++
 	}
 	return false
 }
 
+// leastCounted is how many rows make a list of counts.
+const leastCounted = 3
+
 // numberOf is the number of such a row.
 func numberOf(m [][]byte) float64 {
-	n, _ := strconv.ParseFloat(string(m[1])+string(m[2]), 64)
+	n, _ := strconv.ParseFloat(string(m[1])+string(m[2])+string(m[3]), 64)
 	return n
 }
 

@@ -19,6 +19,7 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		rows  = "                  prompt        completion  reward\n0  Write a poem about it   Leaves drift down     0.5\n"
 		topic = "   Topic  Count  Representative_Docs\n0     -1   9121  [Error when loading]\n"
 		near  = "topic 2, nearest documents:\n  0.931  RuntimeError: step\n"
+		often = "   count  line\n  639456  npm ERR! code ELIFECYCLE\n  581837  make: *** [Makefile:12: all] Error 2\n"
 		found = "[1] (score 0.83, kb/slurm/oom.md)\n    The log of the job says\n"
 		codex = "[2025-09-02T10:00:09] bash -lc 'tail slurm-7.err' succeeded in 21ms:\n"
 		tests = "==== PASSES ====\n____ test_x ____\n---- Captured log call ----\n"
@@ -72,6 +73,16 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		"the members of clusters":           {"2026-03-01 12:00:00.000 | INFO | d:run:5 - sizes, and one member each\n2026-03-01 12:00:01.000 | INFO | d:run:5 -   n=4120   hello\n2026-03-01 12:00:01.000 | INFO | d:run:5 -   n=911    " + kill, true},
 		"steps below such a heading":        {"2026-03-01 12:00:00.000 | INFO | d:run:5 - one member each\n2026-03-01 12:00:01.000 | INFO | d:run:5 -   n=411   hello\n2026-03-01 12:00:01.000 | INFO | d:run:5 -   n=911    " + kill, false},
 		"a number that is no row":           {"2026-03-01 12:00:00.000 | INFO | d:run:5 - one member each\n2026-03-01 12:00:01.000 | INFO | d:run:5 - n=911    " + kill, false},
+		"the most frequent lines":           {often + "  302432  " + kill, true},
+		"as uniq -c counts them":            {often[len("   count  line\n"):] + "  109916  java.lang.OutOfMemoryError\n   86626  " + kill, true},
+		"what a run printed a few times":    {" 639456 step\n 581837 loss\n      8 " + kill, false},
+		"the second of two rows":            {"  639456  step\n  302432  " + kill, false},
+		"a row with more than the last":     {often + "  602432  " + kill, false},
+		"an id below such a heading":        {near[:len("topic 2, nearest documents:\n")] + "  41877  " + kill, false},
+		"a row with as many":                {often + "  581837  " + kill, false},
+		"a row that begins elsewhere":       {often + "   302432  " + kill, false},
+		"a failure behind them":             {often + kill, false},
+		"ids of processes that fall":        {"  41879  step\n  41878  step\n  41877  " + kill, false},
 		"seconds of a log":                  {"starting:\n  0.931  step\n  0.931  " + kill, false},
 		"trials, the best first":            {"trials, the best first:\n  0.931  done\n  0.915  " + oom, false},
 		"what ShellCheck finds":             {"In scripts/x.sh line 31:\n  case \"$m\" in *\"CUDA error: out of memory\"*) k=gpu ;; esac\n", true},

@@ -1,0 +1,58 @@
+package stream
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestTheNextLinesProveAQuotation puts a failure above what shows that it is quoted, and above what looks like that.
+func TestTheNextLinesProveAQuotation(t *testing.T) {
+	t.Parallel()
+	const (
+		kill  = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
+		oops  = "Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB\n"
+		found = "tools/triage.py:22:5: E124 closing bracket does not match visual indentation\n"
+		asks  = "2026-03-01 10:00:00,001 INFO bot #slurm @ana: "
+		says  = "2026-03-01 10:00:09,001 INFO bot -> #slurm @ana: That is your own job.\n"
+		code  = " ─ Executing parsed code: ────────\n  print(open('a.log').read())\n ─────────────────────────────────\n"
+		logs  = code + "Execution logs:\n"
+		value = "\nOut: None\n[Step 1: Duration 4.11 seconds]\n"
+	)
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"a line with a caret":             {found + "    " + kill + "    ^\n", true},
+		"a kill with a caret":             {found + "    (\"" + oops[:len(oops)-1] + "\",\"kernel\"),\n     ^\n", true},
+		"what Clang underlines":           {"x.cpp:9:3: warning: unused variable\n  " + kill + "  ~~~~^~~\n", true},
+		"a failure without a caret":       {found + kill + "tools/triage.py:25:6: E231 missing whitespace\n", false},
+		"a failure that is stopped":       {found + kill + "^CTraceback (most recent call last):\n", false},
+		"a caret further below":           {found + kill + "\n    ^\n", false},
+		"a caret without a place":         {"linting\n" + kill + "    ^\n", false},
+		"a place without a column":        {"x/y.py:31: UserWarning: retry\n" + kill + "    ^\n", false},
+		"a time like a place":             {"10:00:01: retry\n" + kill + "    ^\n", false},
+		"a failure behind a caret":        {found + "    x = 1\n    ^\n" + kill, false},
+		"what a bot is asked":             {asks + kill + says, true},
+		"with others between":             {asks + kill + strings.ReplaceAll(asks, "ana", "joe") + "hello\n" + says, true},
+		"what it hears, with an arrow":    {strings.Replace(asks, "bot ", "bot <- ", 1) + kill + says, true},
+		"two questions":                   {asks + kill + says + asks + oops + says, true},
+		"what nobody answers":             {asks + kill, false},
+		"an answer to somebody else":      {asks + kill + strings.ReplaceAll(says, "ana", "joe"), false},
+		"an answer of another bot":        {asks + kill + strings.ReplaceAll(says, "bot", "alert"), false},
+		"a failure before the answer":     {asks + "hello\n" + kill + says, false},
+		"an alert":                        {strings.ReplaceAll(asks, "bot", "alert") + kill + "alert was sent to #slurm @ana\n", false},
+		"what an agent's code printed":    {logs + "48211\n" + oomReport + value, true},
+		"a kill that it printed":          {logs + "[7.402] " + oops + value, true},
+		"two of them":                     {logs + kill + "\n" + oops + value, true},
+		"code that has no value":          {logs + "48211\n" + oomReport, false},
+		"another code behind it":          {logs + "48211\n" + oomReport + logs + "3\n" + value, false},
+		"a failure behind its value":      {logs + "48211\n" + value + kill + value, false},
+		"a failure between code and logs": {code + kill + "Execution logs:\n48211\n" + value, false},
+		"the logs of a job":               {"job 7 failed\nExecution logs:\n" + kill + "Out: 7.out\n", false},
+		"a value within a line":           {logs + oomReport + "Time Out: 30\n", false},
+	} {
+		for _, head := range []bool{true, false} {
+			assertQuoted(t, c.quoted, filler+c.log, head, name)
+		}
+	}
+}
