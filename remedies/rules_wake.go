@@ -22,8 +22,7 @@ func roomBeforeWake(ctx *Context) (room, total int64, size string, ok bool) {
 			return all - used, all, classifier.GiB(all), true
 		}
 	}
-	held, ok1 := lastReading(ctx.run, "reading.reserved")
-	reserved, ok2 := held.Fields.Int("reserved")
+	reserved, ok1 := trainerReserved(ctx)
 	total, _, ok3 := cardCapacity(ctx)
 	if card, found := lastReading(ctx.run, "reading.device"); found && !ok3 {
 		total, ok3 = card.Fields.Int("total")
@@ -34,7 +33,7 @@ func roomBeforeWake(ctx *Context) (room, total int64, size string, ok bool) {
 		size = "a card of " + classifier.GiB(total) + ", the smallest with this share,"
 	}
 	states := statesOnCard(ctx)
-	if !wakes || states == 0 && !(ok1 && ok2) || !ok3 {
+	if !wakes || states == 0 && !ok1 || !ok3 {
 		return 0, 0, "", false
 	}
 	in := max(reserved, states) + usualResidue
@@ -43,6 +42,20 @@ func roomBeforeWake(ctx *Context) (room, total int64, size string, ok bool) {
 		in = max(in, n)
 	}
 	return total - in, total, size, in < total
+}
+
+// trainerReserved returns what the trainer's allocator held of a card, by its last reading, or the largest of the actors that DeepSpeed made
+// in processes of their own.
+func trainerReserved(ctx *Context) (most int64, ok bool) {
+	if g, found := lastReading(ctx.run, "reading.reserved"); found {
+		return g.Fields.Int("reserved")
+	}
+	for _, g := range ctx.run.Gauges {
+		if n, known := g.Fields.Int("reserved"); g.Name == "deepspeed.memory" && known && n > most {
+			most, ok = n, true
+		}
+	}
+	return most, ok
 }
 
 // cardOfShare returns the size of the smallest card of which vLLM's share holds what it freed when it went to sleep.
