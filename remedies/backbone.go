@@ -14,14 +14,14 @@ var backbones = []struct {
 	{[]string{"stable-diffusion-v1", "stable-diffusion-1"}, 859_520_964},
 }
 
-// pipelines are how many parameters all parts of a pipeline of diffusers have, by its file, where it is for models of one size: the
+// pipelines are how many parameters all parts of a pipeline of diffusers have, rounded, by its file, where it is for models of one size: the
 // transformer, the text encoders and the VAE (the checkpoints of black-forest-labs/FLUX.1-dev, hunyuanvideo-community/HunyuanVideo and
 // Qwen/Qwen-Image).
 var pipelines = []struct {
 	file       string
 	parameters int64
 }{
-	{"/pipelines/flux/", 16_870_599_139},
+	{"/pipelines/flux/", 16_870_000_000},
 	{"/pipelines/hunyuan_video/", 20_700_000_000},
 	{"/pipelines/qwenimage/", 28_850_000_000},
 }

@@ -378,17 +378,6 @@ func swapsBlocks(ctx *Context, _ string) verdict {
 	return verdict{truthOf(known && trains(ctx)), "the script can keep blocks of the transformer in host memory"}
 }
 
-// moreBlocks returns half of the blocks that are still on the card, rounded up, beside those in host memory. One has to stay.
-func moreBlocks(q *paramQuery) proposedValue {
-	g, ok := lastReading(q.run, "musubi.swap")
-	n, ok1 := g.Fields.Int("count")
-	all, ok2 := g.Fields.Int("all")
-	if !ok || !ok1 || !ok2 || all > mostLayers || n < 1 || n >= all-1 {
-		return proposedValue{}
-	}
-	return proposedValue{to: itoa(min(n+ceilDiv(all-n, 2), all-1)), how: fmt.Sprintf("half of the %d blocks that stay on the card now", all-n)}
-}
-
 // partsOffloaded reports whether accelerate's hooks load the model's parts onto the card on use.
 func partsOffloaded(ctx *Context, _ string) verdict {
 	stack := wholeStack(ctx)

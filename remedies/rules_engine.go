@@ -227,8 +227,8 @@ func published(name string) int64 {
 	return known.Published
 }
 
-// weights returns what the weights take of each card: the engine's figure, else two bytes per parameter. Quantized models have fewer
-// bytes, but no name shows exactly how many.
+// weights returns what the weights take of each card: the engine's figure, else the size of a checkpoint that is published quantized, else two
+// bytes per parameter. Other quantized models have fewer bytes, but no name shows exactly how many.
 func (q *paramQuery) weights() (bytes float64, how string, ok bool) {
 	if g, ok := memory.Reading(q.run, q.incident, "vllm.weights"); ok {
 		if n, ok := g.Fields.Int("used"); ok && n > 0 {
@@ -240,7 +240,7 @@ func (q *paramQuery) weights() (bytes float64, how string, ok bool) {
 		tp = n
 	}
 	if n := published(q.run.Model.Name) / max(tp, 1); n > 0 {
-		return float64(n), classifier.GiB(n) + " of weights per GPU, as they are published", true
+		return float64(n), classifier.GiB(n) + " of weights per GPU, as published", true
 	}
 	params := q.model.Parameters
 	if params.Value <= 0 || quantized(q.Context) {

@@ -40,6 +40,9 @@ func (q *paramQuery) contextThatFits(n int64) proposedValue {
 		classifier.GiB(has), of, classifier.GiB(takes), classifier.GiB(*r.Requested), memory.Thousands(n), beside)}
 }
 
+// widest is more than the window of a layer, a step or the keys of a token have.
+const widest = 1 << 20
+
 // slidingCache returns the most that the cache of layers with a sliding window takes, which comes after that of the others: a window and a
 // step of tokens for each (src/llama-kv-cache-iswa.cpp).
 func slidingCache(ctx *Context) int64 {
@@ -48,8 +51,7 @@ func slidingCache(ctx *Context) int64 {
 	layers, _ := ctx.settings.integer("n_layer")
 	k, _ := ctx.settings.integer("n_embd_k_gqa")
 	v, _ := ctx.settings.integer("n_embd_v_gqa")
-	const widest = 1 << 20
-	if !ok || window < 1 || max(window, step) > widest || layers > mostLayers || max(k, v) > widest {
+	if !ok || window < 1 || min(step, layers, k, v) < 0 || max(window, step, k, v) > widest || layers > mostLayers {
 		return 0
 	}
 	return 2 * (k + v) * layers * (window + step)
@@ -226,7 +228,7 @@ func layersThatFit(q *paramQuery) proposedValue {
 	}
 	const few = 2 << 30 // the cache and the compute buffer of a context of a few thousand tokens
 	to, beside := (free-few)*layers / *q.root.Requested, "less 2 GiB for cache and buffers"
-	if each := layersCache(q); each > 0 {
+	if each := layersCache(q); each > 0 && layers > 0 {
 		to, beside = (free-forComputing)/(*q.root.Requested/layers+each), fmt.Sprintf("less 1 GiB for what is computed, at %s of cache a layer", classifier.GiB(each))
 	}
 	if to < 1 || free > 1<<50 || to >= layers {
@@ -240,7 +242,7 @@ func layersCache(q *paramQuery) int64 {
 	length, ok1 := q.settings.integer("--ctx-size", "-c")
 	k, ok2 := q.settings.integer("n_embd_k_gqa")
 	v, ok3 := q.settings.integer("n_embd_v_gqa")
-	if !ok1 || !ok2 || !ok3 || length < 1 || length > mostTokens || k > 1<<20 || v > 1<<20 || q.is("set:cache_type_k") {
+	if !ok1 || !ok2 || !ok3 || length < 1 || length > mostTokens || min(k, v) < 0 || max(k, v) > widest || q.is("set:cache_type_k") {
 		return 0
 	}
 	return 2 * length * (k + v)

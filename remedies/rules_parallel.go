@@ -434,3 +434,14 @@ func stateCards(q *paramQuery, n int64) proposedValue {
 	}
 	return proposedValue{}
 }
+
+// moreBlocks moves half of the blocks that are still on the card, rounded up, to host memory. One has to stay.
+func moreBlocks(q *paramQuery) proposedValue {
+	g, ok := lastReading(q.run, "musubi.swap")
+	n, ok1 := g.Fields.Int("count")
+	all, ok2 := g.Fields.Int("all")
+	if !ok || !ok1 || !ok2 || all > mostLayers || n < 1 || n >= all-1 {
+		return proposedValue{}
+	}
+	return proposedValue{to: itoa(min(n+ceilDiv(all-n, 2), all-1)), how: fmt.Sprintf("half of the %d blocks that stay on the card now", all-n)}
+}

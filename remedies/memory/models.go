@@ -17,7 +17,7 @@ type Model struct {
 	// Apart says that the sizes above do not add up to Parameters: experts, a vision tower, layers of other kinds.
 	Apart bool
 
-	// Published is what the weights take as their publisher stores them, in bytes, where he quantized them; zero where they have 16 bits.
+	// Published is the size of a checkpoint that is published quantized, in bytes and rounded; zero for weights in 16 bits.
 	Published int64
 
 	// What the published sizes of a plain decoder leave open. Zero and false hold for Llama and its relatives.
@@ -188,8 +188,8 @@ var models = []Model{
 	{Name: "Phi-3-medium", Parameters: 13_960_238_080, Vocab: 32064, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 10, Intermediate: 17920},
 	{Name: "Phi-4-mini", Parameters: 3_836_021_760, Vocab: 200064, Hidden: 3072, Layers: 32, Heads: 24, KVHeads: 8, Intermediate: 8192, Tied: true},
 	{Name: "phi-4", Parameters: 14_659_507_200, Vocab: 100352, Hidden: 5120, Layers: 40, Heads: 40, KVHeads: 10, Intermediate: 17920},
-	{Name: "gpt-oss-20b", Published: 13_761_264_768, Vocab: 201088, Hidden: 2880, Layers: 24, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},
-	{Name: "gpt-oss-120b", Published: 65_248_815_744, Vocab: 201088, Hidden: 2880, Layers: 36, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},
+	{Name: "gpt-oss-20b", Published: 13_760_000_000, Vocab: 201088, Hidden: 2880, Layers: 24, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},
+	{Name: "gpt-oss-120b", Published: 65_250_000_000, Vocab: 201088, Hidden: 2880, Layers: 36, Heads: 64, KVHeads: 8, HeadDim: 64, Apart: true},
 	// Cohere (CohereForAI). A layer has one norm.
 	{Name: "c4ai-command-r-v01", Parameters: 34_980_831_232, Vocab: 256000, Hidden: 8192, Layers: 40, Heads: 64, KVHeads: 64, Intermediate: 22528, Tied: true},
 	// EleutherAI (EleutherAI).
