@@ -32,15 +32,21 @@ func launchWorld() []pattern.Pattern {
 			}},
 		},
 		{
-			// A node's own address for the first process, and a world without a host file: no other node can take part.
+			// A node's own address for the first process, a world without a host file (which DeepSpeed prints in base64, too): no other node
+			// can take part.
 			Name:     "launch.one_node",
-			Literals: []string{" distributed tasks at: 127.0.0.1:", "WORLD INFO DICT: {'localhost': ["},
-			Expr:     `\bInitializing \d{1,6} distributed tasks at: 127\.0\.0\.1:|\bWORLD INFO DICT: \{'localhost': \[[\d, ]{1,200}\]\}`,
-			Marker:   "launch", Set: parser.Fields{"nodes": "1"}, Source: "LLaMA-Factory, cli.py; DeepSpeed, launcher/launch.py",
-			Also:  []string{"launch.llamafactory_world", "launch.start"},
-			Match: lines("[INFO|2025-03-13 10:02:11] llamafactory.cli:143 >> Initializing 8 distributed tasks at: 127.0.0.1:29500", "WORLD INFO DICT: {'localhost': [0, 1, 2, 3]}"),
+			Literals: []string{" distributed tasks at: 127.0.0.1:", "WORLD INFO DICT: {'localhost': [", " -u -m deepspeed.launcher.launch --world_info="},
+			Expr: `\bInitializing \d{1,6} distributed tasks at: 127\.0\.0\.1:|\bWORLD INFO DICT: \{'localhost': \[[\d, ]{1,200}\]\}` +
+				`|\bcmd = (?:/[^\s;]{1,200}/)?python[\d.]{0,8} -u -m deepspeed\.launcher\.launch --world_info=(?:eyJsb2NhbGhvc3QiOiBb|[\w+/=-]{1,200} --master_addr=127\.0\.0\.1 )`,
+			Marker: "launch", Set: parser.Fields{"nodes": "1"}, Source: "LLaMA-Factory, cli.py; DeepSpeed, launcher/launch.py, launcher/runner.py",
+			Also: []string{"launch.llamafactory_world", "launch.start"},
+			Match: lines("[INFO|2025-03-13 10:02:11] llamafactory.cli:143 >> Initializing 8 distributed tasks at: 127.0.0.1:29500", "WORLD INFO DICT: {'localhost': [0, 1, 2, 3]}",
+				"[2024-05-02 10:00:00,118] [INFO] [runner.py:568:main] cmd = /opt/conda/bin/python -u -m deepspeed.launcher.launch --world_info=eyJsb2NhbGhvc3QiOiBbMCwgMSwgMiwgM119 --master_port=29500 a.py",
+				"cmd = /usr/bin/python3.10 -u -m deepspeed.launcher.launch --world_info=eyJhMTAwLTAzIjogWzAsIDFdfQ== --master_addr=127.0.0.1 --master_port=29500 a.py"),
 			NoMatch: []string{
 				"Initializing 8 distributed tasks at: 10.31.0.14:29511", "WORLD INFO DICT: {'a100-03': [0, 1], 'a100-04': [0, 1]}",
+				"cmd = /usr/bin/python3 -u -m deepspeed.launcher.launch --world_info=eyJhMTAwLTAzIjogWzAsIDFdfQ== --master_addr=10.0.0.3 --master_port=29500 --node_rank=0 a.py",
+				"[runner.py:568:main] cmd = pdsh -S -f 1024 -w a100-03,a100-04 export PYTHONPATH=/work; cd /work; /opt/bin/python -u -m deepspeed.launcher.launch --world_info=eyJh",
 			},
 		},
 		{
