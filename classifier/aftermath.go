@@ -22,7 +22,7 @@ func (c *conclusion) survived() bool {
 	if last.Attempt < len(f.Done) {
 		end = f.Done[last.Attempt]
 	}
-	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= 2 || c.goesOn(last)) || c.failsAgain(last) || c.retried() || c.warned() || c.stepsElsewhere() {
+	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= 2 || c.goesOn(last)) || c.failsAgain(last) || c.retried() || c.warned() || c.stepsElsewhere() || beforeTheRun(last) || c.endedWell(last) {
 		return true
 	}
 	for _, e := range c.job.index.recovered {
@@ -43,6 +43,27 @@ func (c *conclusion) survived() bool {
 		}
 	}
 	return false
+}
+
+// beforeTheRun reports whether the first program that the input shows started behind a message and then counted on: the message is one
+// that a command of the job's script printed, such as a list of packages, a diff or the state of other nodes. A traceback has a program of
+// its own.
+func beforeTheRun(last *event) bool {
+	f := last.file
+	return f.Begins > last.At.Line && last.unlabelled() && last.Trace == nil && (f.Progress-last.Progress >= 3 || f.Steps-last.Steps >= 2)
+}
+
+// endedWell reports whether the job or a program said behind a message that it ended well, and nothing tells of a death: no traceback of
+// the failure, nobody who saw a process end. An engine that dies prints no traceback, and the script may go on behind it.
+func (c *conclusion) endedWell(last *event) bool {
+	if last.file.Succeeded > last.At.Line {
+		return true
+	}
+	if last.file.EndedWell <= last.At.Line || isServer(c.root.pattern.Framework) || c.root.pattern.Application != "" {
+		return false
+	}
+	return !slices.ContainsFunc(c.evidence, func(e *event) bool { return e.Trace != nil && len(e.Trace.Frames) > 0 }) && !c.diedAfter() &&
+		!slices.ContainsFunc(c.job.index.followers, func(e *event) bool { return e != c.root && c.follows(e) })
 }
 
 // failsAgain reports whether the run counted on until it failed in another way: an incident of its own.

@@ -16,6 +16,13 @@ func (c *Collector) marker(o *parser.Marker) {
 		o.Text = "" // it is never quoted
 	}
 	f.Marks++
+	switch {
+	case f.Begins != 0:
+	case starts(o):
+		f.Begins = o.At.Line
+	case o.Name != "launch" && o.Name != "ended_well" && o.Name != "succeeded": // a launch may only name a library
+		f.Begins = -1
+	}
 	if f.Ended && begins(o) || f.Over && starts(o) || f.Failed && f.startsAll(o) {
 		f.beginAttempt(o.At.Line, &o.Header)
 	}
@@ -35,6 +42,10 @@ func (c *Collector) marker(o *parser.Marker) {
 		}
 	case "trained":
 		f.Trained = o.At.Line
+	case "ended_well":
+		f.EndedWell = o.At.Line
+	case "succeeded":
+		f.Succeeded = o.At.Line
 	case "ready":
 		f.Ready = true
 	case "timer":

@@ -41,6 +41,7 @@ type file struct {
 	Collector  string // the last label of a collector
 	Collectors bool   // there was another one
 	Marks      int    // timers and phases seen: their order, for a line may hold several
+	Begins     int    // line on which the first program started, -1 if one ran before that was told
 	Attempt    int    // how often a launcher restarted its workers
 	Done       []int  // steps at the end of each attempt but the last
 	Staged     int    // changes of phase that are kept
@@ -61,6 +62,8 @@ type file struct {
 	Waits      bool              // something failed since
 	WentOn     int               // line of the first sign behind the last failure, if it counts on from the last one before
 	Trained    int               // line on which the loop of a training was last said to be over
+	EndedWell  int               // line on which something last said that it ended well
+	Succeeded  int               // line on which a CI system said that the whole job did
 	Dead       int               // pid of an actor whose death is being reported, by the writer deadBy
 	DeadBy     string
 	LastStep   int       // highest step of this attempt, -1 before any

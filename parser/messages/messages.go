@@ -75,6 +75,7 @@ var tables = [][]table{
 	{megatronPatterns, openrlhfMarkers, nemoMarkers, primeRLMarkers, torchtitanPatterns, torchtunePatterns, rollPatterns},
 	{hydraCorePatterns},
 	launchPatterns,
+	{endedWell},
 }
 
 // lines are samples of a pattern that reads no fields: they yield its constant ones.
