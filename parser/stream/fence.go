@@ -18,10 +18,13 @@ import (
 
 // fenceOpens is the line that opens a block. Its groups close it: of a fence, a here-document, an element as in prompts and in what agents
 // print, what a heading begins, a block of LaTeX or Org, a prompt that lm-eval shows (lm_eval/evaluator_utils.py, print_writeout), a node that
-// LlamaIndex found, up to its score (llama_index/core/schema.py), a sample of llm.c between two rules (train_gpt2.cu), and a text in quotation
-// marks behind what a model wrote or was given (TensorRT-LLM, examples/run.py). Of output and input only a number tells that a model is meant.
+// LlamaIndex found, up to its score (llama_index/core/schema.py), a sample of llm.c between two rules (train_gpt2.cu), a text in quotation
+// marks behind what a model wrote or was given (TensorRT-LLM, examples/run.py), and on the console of agents, what one says to another up to a
+// rule (AutoGen 0.2, conversable_agent.py), and what a tool prints or one says up to the next such heading (goose, session/output.rs; AutoGen 0.4,
+// ui/_console.py). Of output and input only a number tells that a model is meant.
 var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src|quot(?:e|ation)))\\b)|.{0,400}( on next line\\):)$|^Node (ID: )[\\w-]{8,64}$|^(generating:)$|" +
-	"^(?:(?i:completion|generation|generated(?: text)?|answer|prompt|prediction|reply)(?:" + indexOfText + ")?|(?i:output|input)" + indexOfText + "): ?(\")[^\"]*$")
+	"^(?:(?i:completion|generation|generated(?: text)?|answer|prompt|prediction|reply)(?:" + indexOfText + ")?|(?i:output|input)" + indexOfText + "): ?(\")[^\"]*$|" +
+	"^[\\w.-]{1,64} (\\(to )[\\w.-]{1,64}\\):$|^(─── )[\\w.-]{1,64} \\| [\\w.-]{1,64} ─{8,}$|^(-{10} )[A-Z]\\w{0,60}(?:Message|Event) \\([\\w.-]{1,64}\\) -{10}$")
 
 // indexOfText is which of several texts it is: " 3", " [Text 0 Beam 0]".
 const indexOfText = `[ #]{0,2}[\[(]?(?:[A-Za-z]{1,12} )?\d{1,6}(?: [A-Za-z]{1,12} \d{1,6}){0,2}[\])]?`
@@ -29,12 +32,20 @@ const indexOfText = `[ #]{0,2}[\[(]?(?:[A-Za-z]{1,12} )?\d{1,6}(?: [A-Za-z]{1,12
 // endOfBlock makes the end of a block of LaTeX or Org of its beginning.
 var endOfBlock = strings.NewReplacer("begin", "end", "BEGIN", "END")
 
-// The last line of a node, the rules around a sample, and what ends a text in quotation marks. These programs print a block at once: one that
-// begins again has not ended.
+// The last line of a node, the rules around a sample, what ends a text in quotation marks, and the rule below what one agent says to another.
+// These programs print a block at once: one that begins again has not ended.
 const (
 	nodeScore  = "Score: "
 	sampleRule = "---"
 	closeQuote = `"`
+)
+
+var spokenRule = strings.Repeat("-", 80)
+
+// What goose's headings begin with, and the end of its session, which closes the last block.
+const (
+	toolRule    = "─── "
+	sessionOver = "Closing session. "
 )
 
 // repositoryLink is a link of Markdown to a file beside its own or to a heading: it leads nowhere in an issue.
@@ -100,7 +111,8 @@ func hasFence(text []byte) bool {
 	return bytes.Contains(text, []byte("```")) || bytes.Contains(text, []byte("<<")) || bytes.Contains(text, []byte("~~~")) ||
 		bytes.Contains(text, []byte("BEGIN ")) || bytes.Contains(text, []byte("<pre")) || bytes.Contains(text, []byte(">Traceback")) || bytes.Contains(text, []byte(">\n")) ||
 		bytes.Contains(text, []byte(`\begin{`)) || bytes.Contains(text, []byte("#+begin_")) || bytes.Contains(text, []byte("#+BEGIN_")) ||
-		bytes.HasSuffix(text, []byte{'>'}) || bytes.Contains(text, []byte(" on next line):")) || bytes.Contains(text, []byte("Node ID: ")) || bytes.Contains(text, []byte(`: "`)) || bytes.Contains(text, []byte("generating:"))
+		bytes.HasSuffix(text, []byte{'>'}) || bytes.Contains(text, []byte(" on next line):")) || bytes.Contains(text, []byte("Node ID: ")) || bytes.Contains(text, []byte(`: "`)) || bytes.Contains(text, []byte("generating:")) ||
+		bytes.Contains(text, []byte(" (to ")) || bytes.Contains(text, []byte(toolRule)) || bytes.Contains(text, []byte("---------- "))
 }
 
 // read follows a line and reports whether it shows that the blocks before it are quoted.
@@ -117,10 +129,10 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return f.below > maxWords
 	}
 	f.prose.read(raw, f.end == "")
-	if (f.end == nodeScore || f.end == sampleRule || f.end == closeQuote || f.end == codeValue) && f.isCut(line, raw) {
+	if (f.end == nodeScore || f.end == sampleRule || f.end == closeQuote || f.end == codeValue || f.end == spokenRule) && f.isCut(line, raw) {
 		f.end, f.until = "", min(f.until, line)
 	}
-	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end))
+	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end)) || f.end == toolRule && bytes.Contains(raw, []byte(sessionOver))
 	if (f.end == "" || strings.HasPrefix(f.end, "</")) && bytes.Contains(raw, []byte("</h")) && htmlHeading().Match(raw) {
 		f.html, f.document, f.end = true, true, ""
 		return f.until > 0
@@ -141,7 +153,10 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		} else if f.end == sampleRule && line == f.from+1 {
 			return false // the upper one
 		} else if f.closes(body) {
-			f.close(line)
+			again := f.end
+			if f.close(line); f.here && fenceOpens().Match(body) && bytes.HasPrefix(body, []byte(again)) {
+				f.end, f.from = again, line // a heading closes one block and opens another
+			}
 		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" && (!f.html || string(m[3])+string(m[4]) == "pre") {
 			f.markdown = len(m[1]) > 0
 			f.end, f.here, f.bare, f.from, f.part = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream == "", line, true
@@ -166,6 +181,10 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 				f.end, f.here, f.part = sampleRule, true, false
 			case len(m[10]) > 0: // it holds the rest of its line
 				f.end, f.here, f.part, f.from = closeQuote, true, false, line-1
+			case len(m[11]) > 0:
+				f.end, f.here, f.part = spokenRule, true, false
+			case len(m[12])+len(m[13]) > 0:
+				f.end, f.here = string(m[12])+string(m[13]), true
 			default:
 				f.part = false
 			}
@@ -200,7 +219,7 @@ func (f *fence) isCut(line int, raw []byte) bool {
 		return string(body) == codeLogs
 	}
 	m := fenceOpens().FindSubmatch(body)
-	return m != nil && line > f.from+1 && len(m[8])+len(m[9])+len(m[10]) > 0
+	return m != nil && line > f.from+1 && len(m[8])+len(m[9])+len(m[10])+len(m[11]) > 0
 }
 
 // closes reports whether a line that holds the end of a block is no more than that. A quotation within a text in quotation marks has two of them.
@@ -210,7 +229,9 @@ func (f *fence) closes(body []byte) bool {
 		return bytes.HasSuffix(body, []byte(closeQuote)) && bytes.Count(body, []byte(closeQuote))%2 == 1
 	case f.end == caret:
 		return len(bytes.Trim(body, "^~")) == 0
-	case f.end == codeValue || f.text > 0:
+	case f.end == toolRule && bytes.HasPrefix(body, []byte(sessionOver)):
+		return true
+	case strings.HasSuffix(f.end, " ") || f.text > 0:
 		return bytes.HasPrefix(body, []byte(f.end))
 	}
 	return f.end != "" && (f.end == string(body) || f.part && bytes.HasPrefix(bytes.TrimLeft(body, "- "), []byte(f.end)))

@@ -14,7 +14,14 @@ import (
 // TestABlockThatARunPrintsIsQuoted writes a failure into a block, and something behind it.
 func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 	t.Parallel()
-	const heredoc = "cat > expected.txt <<'EOF'\n@EOF\n"
+	const (
+		heredoc = "cat > expected.txt <<'EOF'\n@EOF\n"
+		goose   = "─── shell | developer ──────────────────────────\n"
+		kill    = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
+		told    = "user_proxy (to triager):\n\nexitcode: 0 (execution succeeded)\n"
+		message = "---------- ToolCallExecutionEvent (triager) ----------\n"
+	)
+	rule := strings.Repeat("-", 80) + "\n"
 	for name, c := range map[string]struct {
 		log    string
 		quoted bool
@@ -77,6 +84,23 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		"a quotation within a text":     {"Answer: \"It is\n@a \"core\"\n", false},
 		"what a command printed":        {"Output: \"started\n@done\"\n", false},
 		"what failed to be generated":   {"Generation failed: \"started\n@done\"\n", false},
+		"what an agent was told":        {told + "@\n" + rule + "triager (to user_proxy):\n\nIt is too large.\n", true},
+		"a kill that it was told of":    {told + "```\n" + kill + "```\n\n" + rule, true},
+		"a speaker in color":            {"\x1b[33muser_proxy\x1b[0m (to triager):\n\n@\n" + rule, true},
+		"an agent that dies":            {told + "@", false},
+		"an agent that is run again":    {told + "@" + told + "done\n\n" + rule, false},
+		"its launcher's report":         {told + "@" + rule[:60] + "\nFailures:\n", false},
+		"behind what it was told":       {told + "done\n\n" + rule + "@" + rule, false},
+		"a failure of a step":           {"step 3 (to be repeated):\n@" + rule, false},
+		"what a tool of goose printed":  {goose + "command: tail x.err\n\n@\nIt failed.\n\n" + goose + "command: ls\n\nx.err\n", true},
+		"what its second tool printed":  {goose + "command: ls\n\nx.err\n\n" + goose + "command: tail x.err\n\n" + kill + "\nDone.\n" + goose + "command: ls\n", true},
+		"what its last tool printed":    {goose + "command: tail x.err\n\n" + kill + "\nIt failed.\n\nClosing session. Recorded to /root/x.jsonl\n", true},
+		"what it is killed behind":      {goose + "command: ls\n\nx.err\n\n" + goose + "command: python train.py\n\n" + kill, false},
+		"a failure behind its session":  {goose + "command: ls\n\nx.err\n\nClosing session. Recorded to /root/x.jsonl\n" + kill + goose, false},
+		"a heading of another program":  {"─── GPU 3 | rank 3 ──────────────────────────\n@─── GPU 4 | rank 4 ──────────────────────────\n", false},
+		"what a tool of AutoGen's gave": {message + "[FunctionExecutionResult(content='x')]\n@---------- TextMessage (triager) ----------\nIt is too large.\n", true},
+		"a failure behind its messages": {message + "@", false},
+		"a section of a report":         {"---------- Captured log (worker) ----------\n@---------- Captured log (worker) ----------\n", false},
 		"a listing of LaTeX":            {"\\begin{lstlisting}[language=text]\n@\\end{lstlisting}\n", true},
 		"a quotation of LaTeX":          {"\\begin{quote}\n@\\end{quote}\n", true},
 		"an example of Org":             {"#+BEGIN_EXAMPLE\n@#+END_EXAMPLE\n", true},
