@@ -19,12 +19,13 @@ import (
 // fenceOpens is the line that opens a block. Its groups close it: of a fence, a here-document, an element as in prompts and in what agents
 // print, what a heading begins, a block of LaTeX or Org, a prompt that lm-eval shows (lm_eval/evaluator_utils.py, print_writeout), a node that
 // LlamaIndex found, up to its score (llama_index/core/schema.py), a sample of llm.c between two rules (train_gpt2.cu), a text in quotation
-// marks behind what a model wrote or was given (TensorRT-LLM, examples/run.py), and on the console of agents, what one says to another up to a
+// marks behind what a model wrote or was given (TensorRT-LLM, examples/run.py), a question with its answer, up to a rule (ms-swift,
+// llm/infer/infer.py), and on the console of agents, what one says to another up to a
 // rule (AutoGen 0.2, conversable_agent.py), and what a tool prints or one says up to the next such heading (goose, session/output.rs; AutoGen 0.4,
 // ui/_console.py). Of output and input only a number tells that a model is meant.
 var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src|quot(?:e|ation)))\\b)|.{0,400}( on next line\\):)$|^Node (ID: )[\\w-]{8,64}$|^(generating:)$|" +
 	"^(?:(?i:completion|generation|generated(?: text)?|answer|prompt|prediction|reply)(?:" + indexOfText + ")?|(?i:output|input)" + indexOfText + "): ?(\")[^\"]*$|" +
-	"^[\\w.-]{1,64} (\\(to )[\\w.-]{1,64}\\):$|^(─── )[\\w.-]{1,64} \\| [\\w.-]{1,64} ─{8,}$|^(-{10} )[A-Z]\\w{0,60}(?:Message|Event) \\([\\w.-]{1,64}\\) -{10}$")
+	"^[\\w.-]{1,64} (\\(to )[\\w.-]{1,64}\\):$|^(─── )[\\w.-]{1,64} \\| [\\w.-]{1,64} ─{8,}$|^(-{10} )[A-Z]\\w{0,60}(?:Message|Event) \\([\\w.-]{1,64}\\) -{10}$|^\\[(QUERY)\\] ")
 
 // indexOfText is which of several texts it is: " 3", " [Text 0 Beam 0]".
 const indexOfText = `[ #]{0,2}[\[(]?(?:[A-Za-z]{1,12} )?\d{1,6}(?: [A-Za-z]{1,12} \d{1,6}){0,2}[\])]?`
@@ -32,7 +33,7 @@ const indexOfText = `[ #]{0,2}[\[(]?(?:[A-Za-z]{1,12} )?\d{1,6}(?: [A-Za-z]{1,12
 // endOfBlock makes the end of a block of LaTeX or Org of its beginning.
 var endOfBlock = strings.NewReplacer("begin", "end", "BEGIN", "END")
 
-// The last line of a node, the rules around a sample, what ends a text in quotation marks, and the rule below what one agent says to another.
+// The last line of a node, the rules around a sample, what ends a text in quotation marks, and the rules below an answer and what an agent says.
 // These programs print a block at once: one that begins again has not ended.
 const (
 	nodeScore  = "Score: "
@@ -40,7 +41,12 @@ const (
 	closeQuote = `"`
 )
 
-var spokenRule = strings.Repeat("-", 80)
+var (
+	answerRule = strings.Repeat("-", 50)
+	spokenRule = strings.Repeat("-", 80)
+)
+
+var printedAtOnce = []string{nodeScore, sampleRule, closeQuote, codeValue, answerRule, spokenRule}
 
 // What goose's headings begin with, and the end of its session, which closes the last block.
 const (
@@ -112,7 +118,7 @@ func hasFence(text []byte) bool {
 		bytes.Contains(text, []byte("BEGIN ")) || bytes.Contains(text, []byte("<pre")) || bytes.Contains(text, []byte(">Traceback")) || bytes.Contains(text, []byte(">\n")) ||
 		bytes.Contains(text, []byte(`\begin{`)) || bytes.Contains(text, []byte("#+begin_")) || bytes.Contains(text, []byte("#+BEGIN_")) ||
 		bytes.HasSuffix(text, []byte{'>'}) || bytes.Contains(text, []byte(" on next line):")) || bytes.Contains(text, []byte("Node ID: ")) || bytes.Contains(text, []byte(`: "`)) || bytes.Contains(text, []byte("generating:")) ||
-		bytes.Contains(text, []byte(" (to ")) || bytes.Contains(text, []byte(toolRule)) || bytes.Contains(text, []byte("---------- "))
+		bytes.Contains(text, []byte(" (to ")) || bytes.Contains(text, []byte(toolRule)) || bytes.Contains(text, []byte("---------- ")) || bytes.Contains(text, []byte("[QUERY] "))
 }
 
 // read follows a line and reports whether it shows that the blocks before it are quoted.
@@ -129,7 +135,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return f.below > maxWords
 	}
 	f.prose.read(raw, f.end == "")
-	if (f.end == nodeScore || f.end == sampleRule || f.end == closeQuote || f.end == codeValue || f.end == spokenRule) && f.isCut(line, raw) {
+	if slices.Contains(printedAtOnce, f.end) && f.isCut(line, raw) {
 		f.end, f.until = "", min(f.until, line)
 	}
 	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end)) || f.end == toolRule && bytes.Contains(raw, []byte(sessionOver))
@@ -183,6 +189,8 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 				f.end, f.here, f.part, f.from = closeQuote, true, false, line-1
 			case len(m[11]) > 0:
 				f.end, f.here, f.part = spokenRule, true, false
+			case len(m[14]) > 0: // it holds the rest of its line
+				f.end, f.here, f.part, f.from = answerRule, true, false, line-1
 			case len(m[12])+len(m[13]) > 0:
 				f.end, f.here = string(m[12])+string(m[13]), true
 			default:
@@ -219,7 +227,7 @@ func (f *fence) isCut(line int, raw []byte) bool {
 		return string(body) == codeLogs
 	}
 	m := fenceOpens().FindSubmatch(body)
-	return m != nil && line > f.from+1 && len(m[8])+len(m[9])+len(m[10])+len(m[11]) > 0
+	return m != nil && line > f.from+1 && len(m[8])+len(m[9])+len(m[10])+len(m[11])+len(m[14]) > 0
 }
 
 // closes reports whether a line that holds the end of a block is no more than that. A quotation within a text in quotation marks has two of them.

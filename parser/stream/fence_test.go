@@ -19,6 +19,7 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		goose   = "─── shell | developer ──────────────────────────\n"
 		kill    = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
 		told    = "user_proxy (to triager):\n\nexitcode: 0 (execution succeeded)\n"
+		asked   = "[QUERY] What is this?\n"
 		message = "---------- ToolCallExecutionEvent (triager) ----------\n"
 	)
 	rule := strings.Repeat("-", 80) + "\n"
@@ -101,6 +102,13 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		"what a tool of AutoGen's gave": {message + "[FunctionExecutionResult(content='x')]\n@---------- TextMessage (triager) ----------\nIt is too large.\n", true},
 		"a failure behind its messages": {message + "@", false},
 		"a section of a report":         {"---------- Captured log (worker) ----------\n@---------- Captured log (worker) ----------\n", false},
+		"a question with its answer":    {asked + "[LABELS] It is full.\n[RESPONSE] It reads\n@" + kill + "here.\n" + rule[30:] + "[QUERY] And now?\n", true},
+		"a question of several lines":   {"[QUERY] Explain:\n[rank3]: " + oomMessage + "[RESPONSE] It is full.\n" + rule[30:], true},
+		"a question by itself":          {"[QUERY] " + oomMessage + "What now?\n[RESPONSE] Use less.\n" + rule[30:], true},
+		"a death within an answer":      {asked + "[RESPONSE] It\n@", false},
+		"a launcher's report of it":     {asked + "[RESPONSE] It\n@" + rule[20:] + "Failures:\n", false},
+		"an answer before a second run": {asked + "[RESPONSE] It\n@" + asked + "[RESPONSE] It is.\n" + rule[30:], false},
+		"a failure behind an answer":    {asked + "[RESPONSE] It is.\n" + rule[30:] + "@" + rule[30:], false},
 		"a listing of LaTeX":            {"\\begin{lstlisting}[language=text]\n@\\end{lstlisting}\n", true},
 		"a quotation of LaTeX":          {"\\begin{quote}\n@\\end{quote}\n", true},
 		"an example of Org":             {"#+BEGIN_EXAMPLE\n@#+END_EXAMPLE\n", true},
@@ -117,7 +125,7 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		"a server that somebody greets": {"```\n@```\nuser> hello\n", false},
 		"a failure between two turns":   {"assistant> This:\n```py\nx = 1\n```\nuser> and then?\n@assistant> Sorry.\n", false},
 		"an answer that breaks off":     {"assistant> This:\n```py\nx = 1\nuser> and then?\n@user> hello?\nassistant> This:\n```\nx\n```\nuser> so\n", false},
-		"a death within an answer":      {"user> go\nassistant> This:\n```py\nx = 1\n@user> hello?\n", false},
+		"a death within a chat":         {"user> go\nassistant> This:\n```py\nx = 1\n@user> hello?\n", false},
 		"a chat of a child's errors":    {"user> go\n@```\nx\n```\nuser> so\n", false},
 		"an issue with links":           {"as in [the log](https://gist.example.com/x.md)\n```\n@```\nand [this](https://example.com/y)\n", false},
 		"an issue and another try":      {"```\n@```\nworks with 4:\nstep 1 loss 3\nstep 2 loss 2.9\n", false},
