@@ -94,24 +94,30 @@ func endsWith(line []byte, signs []string) bool {
 	return slices.ContainsFunc(signs, func(sign string) bool { return bytes.HasSuffix(line, []byte(sign)) })
 }
 
+// recordHead is above the columns of a record, each on a line of its own, as psql -x prints them.
+var recordHead = lazyre.New(`^-\[ RECORD \d{1,9} \]-*(?:\+-*)?$`)
+
 // isLabeled reports whether an event is in the text behind a label and a bar, which goes on below with the bar alone: the label names a text.
-// Compose begins the lines of a container in a similar way, but with the name at the margin.
+// Compose begins the lines of a container in a similar way, but with the name at the margin. So do the columns of a record, below their head.
 func (r *Reader) isLabeled(own []byte, at int) bool {
 	bar := bytes.IndexByte(own, '|')
-	if bar < 2 || indentOf(own) < 2 || bar > maxLabelBar {
+	if bar < 2 || bar > maxLabelBar {
 		return false // as most events
 	}
-	label := bytes.TrimSpace(own[:bar])
+	label, indented := bytes.TrimSpace(own[:bar]), indentOf(own) >= 2
+	isText := func() bool { return slices.Contains(recordHeads, string(label)) }
 	for line := range r.above(at) {
-		if len(label) > 0 {
-			break
+		if len(label) > 0 && indented || recordHead().Match(line) {
+			return isText()
 		}
-		if len(line) <= bar || bytes.IndexByte(line, '|') != bar || indentOf(line) < 2 {
+		if len(line) <= bar || bytes.IndexByte(line, '|') != bar {
 			return false
 		}
-		label = bytes.TrimSpace(line[:bar])
+		if len(label) == 0 {
+			label, indented = bytes.TrimSpace(line[:bar]), indentOf(line) >= 2
+		}
 	}
-	return slices.Contains(textColumns, string(label))
+	return indented && isText()
 }
 
 // maxLabelBar is how far from the margin such a bar stands.
