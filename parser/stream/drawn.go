@@ -94,31 +94,61 @@ func endsWith(line []byte, signs []string) bool {
 	return slices.ContainsFunc(signs, func(sign string) bool { return bytes.HasSuffix(line, []byte(sign)) })
 }
 
-// recordHead is above the columns of a record, each on a line of its own, as psql -x prints them.
-var recordHead = lazyre.New(`^-\[ RECORD \d{1,9} \]-*(?:\+-*)?$`)
-
 // isLabeled reports whether an event is in the text behind a label and a bar, which goes on below with the bar alone: the label names a text.
-// Compose begins the lines of a container in a similar way, but with the name at the margin. So do the columns of a record, below their head.
+// Compose begins the lines of a container in a similar way, but with the name at the margin.
 func (r *Reader) isLabeled(own []byte, at int) bool {
 	bar := bytes.IndexByte(own, '|')
-	if bar < 2 || bar > maxLabelBar {
+	if bar < 2 || indentOf(own) < 2 || bar > maxLabelBar {
 		return false // as most events
 	}
-	label, indented := bytes.TrimSpace(own[:bar]), indentOf(own) >= 2
-	isText := func() bool { return slices.Contains(recordHeads, string(label)) }
+	label := bytes.TrimSpace(own[:bar])
 	for line := range r.above(at) {
-		if len(label) > 0 && indented || recordHead().Match(line) {
-			return isText()
+		if len(label) > 0 {
+			break
 		}
-		if len(line) <= bar || bytes.IndexByte(line, '|') != bar {
+		if len(line) <= bar || bytes.IndexByte(line, '|') != bar || indentOf(line) < 2 {
 			return false
 		}
-		if len(label) == 0 {
-			label, indented = bytes.TrimSpace(line[:bar]), indentOf(line) >= 2
-		}
+		label = bytes.TrimSpace(line[:bar])
 	}
-	return indented && isText()
+	return slices.Contains(textColumns, string(label))
 }
 
 // maxLabelBar is how far from the margin such a bar stands.
 const maxLabelBar = 32
+
+// recordSign begins the head of a record whose columns psql -x prints below it, each with its name, a bar, and the text, which goes on below with
+// the bar alone.
+var recordSign = []byte("-[ RECORD ")
+
+// inColumn reports whether an event is in a column of such a record that names a text. Whoever collects the log puts as much before the head as
+// before the columns.
+func (r *Reader) inColumn(own []byte, at int) bool {
+	if !r.holdsAbove(at, string(recordSign)) {
+		return false // as most events
+	}
+	rows := [][]byte{own}
+	for line := range r.above(at) {
+		if margin := bytes.Index(line, recordSign); margin >= 0 {
+			return slices.Contains(recordHeads, columnOfRecord(rows, margin))
+		}
+		rows = append(rows, line)
+	}
+	return false
+}
+
+// columnOfRecord is the name of the column in which the first of the rows stands, from the lowest on, empty where they are none of a record.
+func columnOfRecord(rows [][]byte, margin int) (name string) {
+	bar := -1
+	for _, row := range rows {
+		row = row[min(margin, len(row)):]
+		at := bytes.IndexByte(row, '|')
+		if at < 0 || bar >= 0 && at != bar {
+			return ""
+		}
+		if bar = at; name == "" {
+			name = string(bytes.TrimSpace(row[:bar]))
+		}
+	}
+	return name
+}

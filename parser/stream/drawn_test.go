@@ -60,6 +60,8 @@ func TestABoxAroundTextsQuotesThem(t *testing.T) {
 		"its first line":                  {record[:strings.Index(record, "body")] + "body  | " + strings.TrimLeft(kill, " |"), true},
 		"a column with an error":          {strings.Replace(record, "body ", "error", 1) + "      | " + strings.TrimLeft(kill, " |"), false},
 		"a record without its head":       {record[strings.Index(record, "id"):] + "      | " + strings.TrimLeft(kill, " |"), false},
+		"a record behind a stamp":         {strings.ReplaceAll("\n"+record+"      | "+strings.Trim(kill, " |\n"), "\n", "\n2026-03-01T09:00:00.123456789Z ") + "\n", true},
+		"a record of a service":           {strings.ReplaceAll("\n"+record+"      | "+strings.Trim(kill, " |\n"), "\n", "\ntrainer-1  | ") + "\n", true},
 		"a service named like a column":   {strings.Repeat("body  | started\n", 200) + "body  | " + strings.TrimLeft(kill, " |"), false},
 		"a failure behind a record":       {record + "\nbody  | " + strings.TrimLeft(kill, " |"), false},
 		"a bar without a label":           {"the run goes on\n" + kill, false},

@@ -83,7 +83,7 @@ type fence struct {
 	part     bool        // a part of a line closes it
 	markdown bool        // the block is a fence of Markdown
 	here     bool        // the block is a here-document, or what an agent was shown: it quotes for sure
-	bare     bool        // its first line names no writer, so it may hold the lines of any
+	by       string      // the writer of its first line: it may hold the lines of all writers within it
 	document bool        // with links of its own, or headings of HTML
 	chat     bool        // somebody speaks before it
 	html     bool        // of HTML, where only <pre> quotes: other elements divide the document
@@ -153,7 +153,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 	if f.prose.opens {
 		body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte{'>'})) // a note of a manual is a blockquote
 	}
-	if edge && (h.Stream == f.stream || h.Stream == "") {
+	if edge && envelope.Within(f.stream, h.Stream) {
 		if f.end == "" && exited().Match(body) {
 			f.exited = line + 1
 		} else if f.end == sampleRule && line == f.from+1 {
@@ -165,7 +165,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 			}
 		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" && (!f.html || string(m[3])+string(m[4]) == "pre") {
 			f.markdown = len(m[1]) > 0
-			f.end, f.here, f.bare, f.from, f.part = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream == "", line, true
+			f.end, f.here, f.by, f.from, f.part = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream, line, true
 			f.here = f.here || toolOutput().Match(m[3]) || f.exited == line && printedBy().Match(m[3]) || bytes.Contains(m[5], []byte("OBSERVATION"))
 			switch {
 			case len(m[3]) > 0:
@@ -299,7 +299,7 @@ func (r *Reader) mayLookBack(n int) bool {
 // one.
 func (r *Reader) findFence(e *parser.Event) {
 	if r.fence.until == 0 && r.block > 0 {
-		r.fence = fence{stream: e.Header.Stream, bare: true, end: "::", from: 1, indent: r.block, until: r.line + watchLines}
+		r.fence = fence{stream: e.Header.Stream, end: "::", from: 1, indent: r.block, until: r.line + watchLines}
 	}
 	r.block = 0
 	before := r.buf[max(0, r.done-behind):r.done]
@@ -344,7 +344,7 @@ func (f *fence) holds(e *parser.Event) bool {
 	case f.text > 0:
 		return e.At.Line == f.text && e.Header.Stream == f.stream
 	}
-	return f.from > 0 && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && (e.Header.Stream == f.stream || f.bare)
+	return f.from > 0 && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && envelope.Within(e.Header.Stream, f.by)
 }
 
 // emit passes an observation on, or lets it wait behind an event in a block.

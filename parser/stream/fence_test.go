@@ -139,6 +139,8 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		"an issue with a run":           {"I see this:\n```\nstep 1 loss 3\nstep 2 loss 2\n@```\nstep 50 loss 2 works with a smaller batch\n", false},
 		"a fence that never closes":     {"step 1 loss 3\n```\n@step 2 loss 2.9\nstep 3 loss 2.8\n", false},
 		"a failure behind a fence":      {"step 1 loss 3\n```\nprint(1)\n```\n@step 2 loss 2.9\n", false},
+		"a rank within a task's block":  {"0: step 1 loss 3\n0: ```\n0: [rank3]: " + oomMessage + "0: ```\n0: step 2 loss 2.9\n", true},
+		"a rank of another task":        {"0: step 1 loss 3\n0: ```\n1: [rank3]: " + oomMessage + "0: ```\n0: step 2 loss 2.9\n", false},
 		"another writer's failure":      {"[rank0]: step 1 loss 3\n[rank0]: ```\n[rank1]: " + strings.TrimSpace(oomMessage) + "\n[rank0]: ```\n[rank0]: step 2 loss 2.9\n", false},
 		"a longer line than is read":    {"step 1 loss 3\n```\n@```\n" + strings.Repeat("x", DefaultLine+1) + "\nstep 2 loss 2.9\n", false},
 		"the run goes on too late":      {"step 1 loss 3\n```\n@```\n" + strings.Repeat("and on\n", watchLines) + "step 2 loss 2.9\n", false},
