@@ -16,6 +16,7 @@ var tables = map[string][2]string{
 	"skorch":       {"  epoch    train_loss    valid_acc    valid_loss    cp     dur\n-------  ------------  -----------  ------------  ----  ------\n", "      N        \x1b[36m0.A\x1b[0m       \x1b[32m0.8209\x1b[0m        0.4765     +  0.0232\n"},
 	"skorch alone": {"  epoch    train_loss     dur\n-------  ------------  ------\n", "      N        0.A  0.0232\n"},
 	"spaCy":        {"E    #       LOSS TOK2VEC  LOSS NER  ENTS_F  ENTS_P  ENTS_R  SCORE \n---  ------  ------------  --------  ------  ------  ------  ------\n", "  0    N00         13.79   1272.A   82.76   92.31   75.00    0.83\n"},
+	"nerfstudio":   {"Step (% Done)       Train Iter (time)    ETA (time)           Train Rays / Sec       \n-----------------------------------------\n", "N00 (1.A%)          30.391 ms            10 m, 37 s           133.17 K               \n"},
 	"bars":         {"| Step | Training Loss | Validation Loss |\n|------|---------------|-----------------|\n", "|  N00 | 1.A | 1.100000 |\n"},
 }
 
@@ -69,6 +70,8 @@ func TestOtherTablesBehindAFailureShowNothing(t *testing.T) {
 		"a table of no measure":             {"step    seconds  what\n", "N       1.A    load\n"},
 		"a report on the ranks":             {"rank    loss    seconds\n", "N       1.A    12.0\n"},
 		"a count of what was lost":          {"Host    packets lost   loss\n", "N     12.A    0.1\n"},
+		"rows with a share of something":    {"Rank (% Done)    Iter (time)    ETA (time)\n", "N (1.A%)         1.5 ms         10 m, 37 s\n"},
+		"a share behind a heading of steps": {"Step (% Done)    Iter (time)    ETA (time)\n", "N (1.A%) of 64.00 GiB    1.5 ms\n"},
 		"a table with whole numbers behind": {"epoch    train_loss  valid_loss\n", "N       A    12\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

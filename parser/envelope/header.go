@@ -105,6 +105,12 @@ func (h *Header) Launched() string {
 	return outer
 }
 
+// Within reports whether a stream is another one or part of it: the labels of the other stand before its own. All are part of the empty one.
+func Within(stream, of string) bool {
+	rest, ok := strings.CutPrefix(stream, of)
+	return ok && (of == "" || rest == "" || strings.HasPrefix(rest, labelSep))
+}
+
 // Inherit completes the prefix of a message's later line by that of the line which opened its traceback. A stamp of the program itself
 // begins a message of its own; one that a collector put on every line stands before the frames, too: within is the prefix of one of these.
 func (h Header) Inherit(first, within *Header) Header {

@@ -163,20 +163,20 @@ func formVetoes() []pattern.Pattern {
 		{
 			// Real messages in these forms would have the card's figures, or no quotes.
 			Name:     "veto.other_language",
-			Requires: []string{"-- ", "% ", "; ", `" `, "raise ", "die ", "failwith ", "Write-Error ", "croak ", "anyhow!(", "bail!(", "panic!(", ` == "`, "case ", "| '", `| "`, `|~ "`, "skipped '", `skipped "`, "name: ", ".asci", ".string"},
+			Requires: []string{"-- ", "% ", "; ", `" `, "raise ", "die ", "failwith ", "Write-Error ", "croak ", "anyhow!(", "bail!(", "panic!(", ` == "`, "case ", "| '", `| "`, `|~ "`, "skipped '", `skipped "`, "name: ", ".asci", ".string", "' => "},
 			Expr: `^(?!.{0,400}(?:total capaci?ty|already allocated|of which))(?:\s{0,40}(?:--|%{1,3}|;{1,3}|") (?:\| )?(?:(?:RuntimeError|torch\.(?:cuda\.)?OutOfMemoryError): )?` + oomWords + `(?!.{0,400}Tried to allocate \d).{0,80}$` +
 				`|\s{0,40}(?:raise|die|failwith|Write-Error|croak)\s(?:[A-Z][\w.:]{0,60}, )?(?:"[^"]{0,400}"|'[^']{0,400}');?\s*$|\s{0,60}(?:Err\()?(?:anyhow|bail|panic)!\("|\s{0,40}\w{1,40} == (?:"[^"]{1,400}"|'[^']{1,400}')\s*$|\s{0,40}case \w{1,40} = "[^"]{1,400}"\s*$` +
-				`|\s{0,20}\| ["'][\w.: ]{1,80}["'];?\s*$|\s{0,40}(?:[.\w$]{1,40}:\s{1,20})?\.(?:asci[iz]|string)\s{1,20}"|.{0,200}\|~ ?"|\w{1,80} \([\w.]{1,120}\) \.\.\. skipped ["']|\s{0,20}(?:- )?name: \w[^"']{0,80} (?:"[^"]{1,200}"|'[^']{1,200}')\s*$)`,
-			Veto: true, Source: "comments and statements of SQL, Haskell, Erlang, TeX, assembler, vim, Ruby, Perl, OCaml, Elixir, PowerShell, Rust, Rego, Swift and TypeScript; unittest's skips; queries and steps of monitors",
+				`|\s{0,20}\| ["'][\w.: ]{1,80}["'];?\s*$|\s{0,40}(?:[.\w$]{1,40}:\s{1,20})?\.(?:asci[iz]|string)\s{1,20}"|.{0,200}\|~ ?"|\w{1,80} \([\w.]{1,120}\) \.\.\. skipped ["']|\s{0,20}(?:- )?name: \w[^"']{0,80} (?:"[^"]{1,200}"|'[^']{1,200}')\s*$|\s{0,40}(?:\w{1,40} => \{ ?)?(?:["'](?!(?i:\w{0,40}(?:err|exc|fail|reason|stat|mess|msg|detail|text|note|log|event)))[A-Z][^"']{0,200}["'] => ["'][^"']{1,400}["'],? ?){1,20}\}?\s*$)`,
+			Veto: true, Source: "comments and statements of SQL, Haskell, Erlang, TeX, assembler, vim, Ruby, Perl, OCaml, Elixir, PowerShell, Rust, Rego, Swift and TypeScript; dictionaries of Logstash, Ruby, PHP and Perl; unittest's skips; queries and steps of monitors",
 			Match: lines(
 				"-- torch.OutOfMemoryError: CUDA out of memory.", "%% CUDA error: out of memory", "; CUDA error: out of memory", `" CUDA error: out of memory`,
 				`    raise "CUDA out of memory. Tried to allocate 2.00 GiB"`, "  raise RuntimeError, 'CUDA out of memory. Tried to allocate 2.00 GiB'", "  die 'CUDA out of memory. Tried to allocate 2.00 GiB';",
 				`        Err(anyhow!("CUDA out of memory. Tried to allocate 2.00 GiB"))`, `  msg == "CUDA error: out of memory"`, `  case outOfMemory = "CUDA error: out of memory"`, "  | 'CUDA_ERROR_OUT_OF_MEMORY'", "\t.string\t\"RuntimeError: CUDA error: out of memory\"", `msg: .asciz "CUDA error: out of memory"`,
-				`          selector: '{app="t"} |~ "torch.OutOfMemoryError: CUDA out of memory"'`, "test_oom (t.T) ... skipped 'CUDA error: out of memory'", `      - name: Check for "CUDA error: out of memory"`,
+				`          selector: '{app="t"} |~ "torch.OutOfMemoryError: CUDA out of memory"'`, "test_oom (t.T) ... skipped 'CUDA error: out of memory'", `      - name: Check for "CUDA error: out of memory"`, `    dictionary => { "OOMKilled" => "container reached its memory limit" "Evicted" => "The node was low on resource: memory." }`, `  'Evicted' => 'The node was low on resource: memory.',`,
 			),
 			NoMatch: []string{
 				"-- Process 3 failed: RuntimeError: CUDA error: out of memory", "worker 3 died: 'CUDA error: out of memory'", "0: raise in worker 3: 'CUDA error: out of memory'",
-				"-- CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity)", `job name: train "CUDA error: out of memory"`,
+				"-- CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 15.78 GiB total capacity)", `job name: train "CUDA error: out of memory"`, `       "message" => "RuntimeError: CUDA error: out of memory",`, `    "Message" => "The node was low on resource: memory.",`, `  "LastError" => "CUDA error: out of memory"`,
 			},
 		},
 		{

@@ -116,3 +116,39 @@ func (r *Reader) isLabeled(own []byte, at int) bool {
 
 // maxLabelBar is how far from the margin such a bar stands.
 const maxLabelBar = 32
+
+// recordSign begins the head of a record whose columns psql -x prints below it, each with its name, a bar, and the text, which goes on below with
+// the bar alone.
+var recordSign = []byte("-[ RECORD ")
+
+// inColumn reports whether an event is in a column of such a record that names a text. Whoever collects the log puts as much before the head as
+// before the columns.
+func (r *Reader) inColumn(own []byte, at int) bool {
+	if !r.holdsAbove(at, string(recordSign)) {
+		return false // as most events
+	}
+	rows := [][]byte{own}
+	for line := range r.above(at) {
+		if margin := bytes.Index(line, recordSign); margin >= 0 {
+			return slices.Contains(recordHeads, columnOfRecord(rows, margin))
+		}
+		rows = append(rows, line)
+	}
+	return false
+}
+
+// columnOfRecord is the name of the column in which the first of the rows stands, from the lowest on, empty where they are none of a record.
+func columnOfRecord(rows [][]byte, margin int) (name string) {
+	bar := -1
+	for _, row := range rows {
+		row = row[min(margin, len(row)):]
+		at := bytes.IndexByte(row, '|')
+		if at < 0 || bar >= 0 && at != bar {
+			return ""
+		}
+		if bar = at; name == "" {
+			name = string(bytes.TrimSpace(row[:bar]))
+		}
+	}
+	return name
+}

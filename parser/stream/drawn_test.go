@@ -17,6 +17,7 @@ func TestABoxAroundTextsQuotesThem(t *testing.T) {
 		panel  = "│ slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed. │\n╰───────╯\n"
 		chosen = "[rm eval] #10\n    prompt   | Why?\n    chosen   | Look at\n"
 		kill   = "             | Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB\n"
+		record = "-[ RECORD 1 ]--------\nid    | 90413\nstate | solved\nempty |\nbody  | The log ends with +\n"
 	)
 	ascii := strings.NewReplacer("│", "|", "┌────┬───────┬──────┐", "+----+---+---+", "├────┼───────┼──────┤", "+----+---+---+")
 	for name, c := range map[string]struct {
@@ -55,6 +56,14 @@ func TestABoxAroundTextsQuotesThem(t *testing.T) {
 		"the line of its label":           {"    chosen   | Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB\n", true},
 		"a kill of a service":             {strings.ReplaceAll(chosen, "chosen", "worker") + kill, false},
 		"a service of Compose":            {"prompt       | started\nprompt       | Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB\n", false},
+		"a column of a record":            {record + "      | " + strings.TrimLeft(kill, " |"), true},
+		"its first line":                  {record[:strings.Index(record, "body")] + "body  | " + strings.TrimLeft(kill, " |"), true},
+		"a column with an error":          {strings.Replace(record, "body ", "error", 1) + "      | " + strings.TrimLeft(kill, " |"), false},
+		"a record without its head":       {record[strings.Index(record, "id"):] + "      | " + strings.TrimLeft(kill, " |"), false},
+		"a record behind a stamp":         {strings.ReplaceAll("\n"+record+"      | "+strings.Trim(kill, " |\n"), "\n", "\n2026-03-01T09:00:00.123456789Z ") + "\n", true},
+		"a record of a service":           {strings.ReplaceAll("\n"+record+"      | "+strings.Trim(kill, " |\n"), "\n", "\ntrainer-1  | ") + "\n", true},
+		"a service named like a column":   {strings.Repeat("body  | started\n", 200) + "body  | " + strings.TrimLeft(kill, " |"), false},
+		"a failure behind a record":       {record + "\nbody  | " + strings.TrimLeft(kill, " |"), false},
 		"a bar without a label":           {"the run goes on\n" + kill, false},
 		"a failure behind such an answer": {chosen + "[rm eval] done\n" + kill, false},
 	} {

@@ -18,10 +18,14 @@ import (
 
 // fenceOpens is the line that opens a block. Its groups close it: of a fence, a here-document, an element as in prompts and in what agents
 // print, what a heading begins, a block of LaTeX or Org, a prompt that lm-eval shows (lm_eval/evaluator_utils.py, print_writeout), a node that
-// LlamaIndex found, up to its score (llama_index/core/schema.py), a sample of llm.c between two rules (train_gpt2.cu), and a text in quotation
-// marks behind what a model wrote or was given (TensorRT-LLM, examples/run.py). Of output and input only a number tells that a model is meant.
+// LlamaIndex found, up to its score (llama_index/core/schema.py), a sample of llm.c between two rules (train_gpt2.cu), a text in quotation
+// marks behind what a model wrote or was given (TensorRT-LLM, examples/run.py), a question with its answer, up to a rule (ms-swift,
+// llm/infer/infer.py), and on the console of agents, what one says to another up to a
+// rule (AutoGen 0.2, conversable_agent.py), and what a tool prints or one says up to the next such heading (goose, session/output.rs; AutoGen 0.4,
+// ui/_console.py). Of output and input only a number tells that a model is meant.
 var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src|quot(?:e|ation)))\\b)|.{0,400}( on next line\\):)$|^Node (ID: )[\\w-]{8,64}$|^(generating:)$|" +
-	"^(?:(?i:completion|generation|generated(?: text)?|answer|prompt|prediction|reply)(?:" + indexOfText + ")?|(?i:output|input)" + indexOfText + "): ?(\")[^\"]*$")
+	"^(?:(?i:completion|generation|generated(?: text)?|answer|prompt|prediction|reply)(?:" + indexOfText + ")?|(?i:output|input)" + indexOfText + "): ?(\")[^\"]*$|" +
+	"^[\\w.-]{1,64} (\\(to )[\\w.-]{1,64}\\):$|^(─── )[\\w.-]{1,64} \\| [\\w.-]{1,64} ─{8,}$|^(-{10} )[A-Z]\\w{0,60}(?:Message|Event) \\([\\w.-]{1,64}\\) -{10}$|^\\[(QUERY)\\] ")
 
 // indexOfText is which of several texts it is: " 3", " [Text 0 Beam 0]".
 const indexOfText = `[ #]{0,2}[\[(]?(?:[A-Za-z]{1,12} )?\d{1,6}(?: [A-Za-z]{1,12} \d{1,6}){0,2}[\])]?`
@@ -29,12 +33,25 @@ const indexOfText = `[ #]{0,2}[\[(]?(?:[A-Za-z]{1,12} )?\d{1,6}(?: [A-Za-z]{1,12
 // endOfBlock makes the end of a block of LaTeX or Org of its beginning.
 var endOfBlock = strings.NewReplacer("begin", "end", "BEGIN", "END")
 
-// The last line of a node, the rules around a sample, and what ends a text in quotation marks. These programs print a block at once: one that
-// begins again has not ended.
+// The last line of a node, the rules around a sample, what ends a text in quotation marks, and the rules below an answer and what an agent says.
+// These programs print a block at once: one that begins again has not ended.
 const (
 	nodeScore  = "Score: "
 	sampleRule = "---"
 	closeQuote = `"`
+)
+
+var (
+	answerRule = strings.Repeat("-", 50)
+	spokenRule = strings.Repeat("-", 80)
+)
+
+var printedAtOnce = []string{nodeScore, sampleRule, closeQuote, codeValue, answerRule, spokenRule}
+
+// What goose's headings begin with, and the end of its session, which closes the last block.
+const (
+	toolRule    = "─── "
+	sessionOver = "Closing session. "
 )
 
 // repositoryLink is a link of Markdown to a file beside its own or to a heading: it leads nowhere in an issue.
@@ -66,7 +83,7 @@ type fence struct {
 	part     bool        // a part of a line closes it
 	markdown bool        // the block is a fence of Markdown
 	here     bool        // the block is a here-document, or what an agent was shown: it quotes for sure
-	bare     bool        // its first line names no writer, so it may hold the lines of any
+	by       string      // the writer of its first line: it may hold the lines of all writers within it
 	document bool        // with links of its own, or headings of HTML
 	chat     bool        // somebody speaks before it
 	html     bool        // of HTML, where only <pre> quotes: other elements divide the document
@@ -100,7 +117,8 @@ func hasFence(text []byte) bool {
 	return bytes.Contains(text, []byte("```")) || bytes.Contains(text, []byte("<<")) || bytes.Contains(text, []byte("~~~")) ||
 		bytes.Contains(text, []byte("BEGIN ")) || bytes.Contains(text, []byte("<pre")) || bytes.Contains(text, []byte(">Traceback")) || bytes.Contains(text, []byte(">\n")) ||
 		bytes.Contains(text, []byte(`\begin{`)) || bytes.Contains(text, []byte("#+begin_")) || bytes.Contains(text, []byte("#+BEGIN_")) ||
-		bytes.HasSuffix(text, []byte{'>'}) || bytes.Contains(text, []byte(" on next line):")) || bytes.Contains(text, []byte("Node ID: ")) || bytes.Contains(text, []byte(`: "`)) || bytes.Contains(text, []byte("generating:"))
+		bytes.HasSuffix(text, []byte{'>'}) || bytes.Contains(text, []byte(" on next line):")) || bytes.Contains(text, []byte("Node ID: ")) || bytes.Contains(text, []byte(`: "`)) || bytes.Contains(text, []byte("generating:")) ||
+		bytes.Contains(text, []byte(" (to ")) || bytes.Contains(text, []byte(toolRule)) || bytes.Contains(text, []byte("---------- ")) || bytes.Contains(text, []byte("[QUERY] "))
 }
 
 // read follows a line and reports whether it shows that the blocks before it are quoted.
@@ -117,10 +135,10 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return f.below > maxWords
 	}
 	f.prose.read(raw, f.end == "")
-	if (f.end == nodeScore || f.end == sampleRule || f.end == closeQuote || f.end == codeValue) && f.isCut(line, raw) {
+	if slices.Contains(printedAtOnce, f.end) && f.isCut(line, raw) {
 		f.end, f.until = "", min(f.until, line)
 	}
-	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end))
+	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end)) || f.end == toolRule && bytes.Contains(raw, []byte(sessionOver))
 	if (f.end == "" || strings.HasPrefix(f.end, "</")) && bytes.Contains(raw, []byte("</h")) && htmlHeading().Match(raw) {
 		f.html, f.document, f.end = true, true, ""
 		return f.until > 0
@@ -135,16 +153,19 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 	if f.prose.opens {
 		body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte{'>'})) // a note of a manual is a blockquote
 	}
-	if edge && (h.Stream == f.stream || h.Stream == "") {
+	if edge && envelope.Within(f.stream, h.Stream) {
 		if f.end == "" && exited().Match(body) {
 			f.exited = line + 1
 		} else if f.end == sampleRule && line == f.from+1 {
 			return false // the upper one
 		} else if f.closes(body) {
-			f.close(line)
+			again := f.end
+			if f.close(line); f.here && fenceOpens().Match(body) && bytes.HasPrefix(body, []byte(again)) {
+				f.end, f.from = again, line // a heading closes one block and opens another
+			}
 		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" && (!f.html || string(m[3])+string(m[4]) == "pre") {
 			f.markdown = len(m[1]) > 0
-			f.end, f.here, f.bare, f.from, f.part = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream == "", line, true
+			f.end, f.here, f.by, f.from, f.part = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream, line, true
 			f.here = f.here || toolOutput().Match(m[3]) || f.exited == line && printedBy().Match(m[3]) || bytes.Contains(m[5], []byte("OBSERVATION"))
 			switch {
 			case len(m[3]) > 0:
@@ -166,6 +187,12 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 				f.end, f.here, f.part = sampleRule, true, false
 			case len(m[10]) > 0: // it holds the rest of its line
 				f.end, f.here, f.part, f.from = closeQuote, true, false, line-1
+			case len(m[11]) > 0:
+				f.end, f.here, f.part = spokenRule, true, false
+			case len(m[14]) > 0: // it holds the rest of its line
+				f.end, f.here, f.part, f.from = answerRule, true, false, line-1
+			case len(m[12])+len(m[13]) > 0:
+				f.end, f.here = string(m[12])+string(m[13]), true
 			default:
 				f.part = false
 			}
@@ -200,7 +227,7 @@ func (f *fence) isCut(line int, raw []byte) bool {
 		return string(body) == codeLogs
 	}
 	m := fenceOpens().FindSubmatch(body)
-	return m != nil && line > f.from+1 && len(m[8])+len(m[9])+len(m[10]) > 0
+	return m != nil && line > f.from+1 && len(m[8])+len(m[9])+len(m[10])+len(m[11])+len(m[14]) > 0
 }
 
 // closes reports whether a line that holds the end of a block is no more than that. A quotation within a text in quotation marks has two of them.
@@ -210,7 +237,9 @@ func (f *fence) closes(body []byte) bool {
 		return bytes.HasSuffix(body, []byte(closeQuote)) && bytes.Count(body, []byte(closeQuote))%2 == 1
 	case f.end == caret:
 		return len(bytes.Trim(body, "^~")) == 0
-	case f.end == codeValue || f.text > 0:
+	case f.end == toolRule && bytes.HasPrefix(body, []byte(sessionOver)):
+		return true
+	case strings.HasSuffix(f.end, " ") || f.text > 0:
 		return bytes.HasPrefix(body, []byte(f.end))
 	}
 	return f.end != "" && (f.end == string(body) || f.part && bytes.HasPrefix(bytes.TrimLeft(body, "- "), []byte(f.end)))
@@ -270,7 +299,7 @@ func (r *Reader) mayLookBack(n int) bool {
 // one.
 func (r *Reader) findFence(e *parser.Event) {
 	if r.fence.until == 0 && r.block > 0 {
-		r.fence = fence{stream: e.Header.Stream, bare: true, end: "::", from: 1, indent: r.block, until: r.line + watchLines}
+		r.fence = fence{stream: e.Header.Stream, end: "::", from: 1, indent: r.block, until: r.line + watchLines}
 	}
 	r.block = 0
 	before := r.buf[max(0, r.done-behind):r.done]
@@ -315,7 +344,7 @@ func (f *fence) holds(e *parser.Event) bool {
 	case f.text > 0:
 		return e.At.Line == f.text && e.Header.Stream == f.stream
 	}
-	return f.from > 0 && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && (e.Header.Stream == f.stream || f.bare)
+	return f.from > 0 && e.At.Line > f.from && (f.end != "" || e.At.Line < f.to) && envelope.Within(e.Header.Stream, f.by)
 }
 
 // emit passes an observation on, or lets it wait behind an event in a block.

@@ -14,7 +14,15 @@ import (
 // TestABlockThatARunPrintsIsQuoted writes a failure into a block, and something behind it.
 func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 	t.Parallel()
-	const heredoc = "cat > expected.txt <<'EOF'\n@EOF\n"
+	const (
+		heredoc = "cat > expected.txt <<'EOF'\n@EOF\n"
+		goose   = "─── shell | developer ──────────────────────────\n"
+		kill    = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
+		told    = "user_proxy (to triager):\n\nexitcode: 0 (execution succeeded)\n"
+		asked   = "[QUERY] What is this?\n"
+		message = "---------- ToolCallExecutionEvent (triager) ----------\n"
+	)
+	rule := strings.Repeat("-", 80) + "\n"
 	for name, c := range map[string]struct {
 		log    string
 		quoted bool
@@ -77,6 +85,30 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		"a quotation within a text":     {"Answer: \"It is\n@a \"core\"\n", false},
 		"what a command printed":        {"Output: \"started\n@done\"\n", false},
 		"what failed to be generated":   {"Generation failed: \"started\n@done\"\n", false},
+		"what an agent was told":        {told + "@\n" + rule + "triager (to user_proxy):\n\nIt is too large.\n", true},
+		"a kill that it was told of":    {told + "```\n" + kill + "```\n\n" + rule, true},
+		"a speaker in color":            {"\x1b[33muser_proxy\x1b[0m (to triager):\n\n@\n" + rule, true},
+		"an agent that dies":            {told + "@", false},
+		"an agent that is run again":    {told + "@" + told + "done\n\n" + rule, false},
+		"its launcher's report":         {told + "@" + rule[:60] + "\nFailures:\n", false},
+		"behind what it was told":       {told + "done\n\n" + rule + "@" + rule, false},
+		"a failure of a step":           {"step 3 (to be repeated):\n@" + rule, false},
+		"what a tool of goose printed":  {goose + "command: tail x.err\n\n@\nIt failed.\n\n" + goose + "command: ls\n\nx.err\n", true},
+		"what its second tool printed":  {goose + "command: ls\n\nx.err\n\n" + goose + "command: tail x.err\n\n" + kill + "\nDone.\n" + goose + "command: ls\n", true},
+		"what its last tool printed":    {goose + "command: tail x.err\n\n" + kill + "\nIt failed.\n\nClosing session. Recorded to /root/x.jsonl\n", true},
+		"what it is killed behind":      {goose + "command: ls\n\nx.err\n\n" + goose + "command: python train.py\n\n" + kill, false},
+		"a failure behind its session":  {goose + "command: ls\n\nx.err\n\nClosing session. Recorded to /root/x.jsonl\n" + kill + goose, false},
+		"a heading of another program":  {"─── GPU 3 | rank 3 ──────────────────────────\n@─── GPU 4 | rank 4 ──────────────────────────\n", false},
+		"what a tool of AutoGen's gave": {message + "[FunctionExecutionResult(content='x')]\n@---------- TextMessage (triager) ----------\nIt is too large.\n", true},
+		"a failure behind its messages": {message + "@", false},
+		"a section of a report":         {"---------- Captured log (worker) ----------\n@---------- Captured log (worker) ----------\n", false},
+		"a question with its answer":    {asked + "[LABELS] It is full.\n[RESPONSE] It reads\n@" + kill + "here.\n" + rule[30:] + "[QUERY] And now?\n", true},
+		"a question of several lines":   {"[QUERY] Explain:\n[rank3]: " + oomMessage + "[RESPONSE] It is full.\n" + rule[30:], true},
+		"a question by itself":          {"[QUERY] " + oomMessage + "What now?\n[RESPONSE] Use less.\n" + rule[30:], true},
+		"a death within an answer":      {asked + "[RESPONSE] It\n@", false},
+		"a launcher's report of it":     {asked + "[RESPONSE] It\n@" + rule[20:] + "Failures:\n", false},
+		"an answer before a second run": {asked + "[RESPONSE] It\n@" + asked + "[RESPONSE] It is.\n" + rule[30:], false},
+		"a failure behind an answer":    {asked + "[RESPONSE] It is.\n" + rule[30:] + "@" + rule[30:], false},
 		"a listing of LaTeX":            {"\\begin{lstlisting}[language=text]\n@\\end{lstlisting}\n", true},
 		"a quotation of LaTeX":          {"\\begin{quote}\n@\\end{quote}\n", true},
 		"an example of Org":             {"#+BEGIN_EXAMPLE\n@#+END_EXAMPLE\n", true},
@@ -93,7 +125,7 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		"a server that somebody greets": {"```\n@```\nuser> hello\n", false},
 		"a failure between two turns":   {"assistant> This:\n```py\nx = 1\n```\nuser> and then?\n@assistant> Sorry.\n", false},
 		"an answer that breaks off":     {"assistant> This:\n```py\nx = 1\nuser> and then?\n@user> hello?\nassistant> This:\n```\nx\n```\nuser> so\n", false},
-		"a death within an answer":      {"user> go\nassistant> This:\n```py\nx = 1\n@user> hello?\n", false},
+		"a death within a chat":         {"user> go\nassistant> This:\n```py\nx = 1\n@user> hello?\n", false},
 		"a chat of a child's errors":    {"user> go\n@```\nx\n```\nuser> so\n", false},
 		"an issue with links":           {"as in [the log](https://gist.example.com/x.md)\n```\n@```\nand [this](https://example.com/y)\n", false},
 		"an issue and another try":      {"```\n@```\nworks with 4:\nstep 1 loss 3\nstep 2 loss 2.9\n", false},
@@ -107,6 +139,8 @@ func TestABlockThatARunPrintsIsQuoted(t *testing.T) {
 		"an issue with a run":           {"I see this:\n```\nstep 1 loss 3\nstep 2 loss 2\n@```\nstep 50 loss 2 works with a smaller batch\n", false},
 		"a fence that never closes":     {"step 1 loss 3\n```\n@step 2 loss 2.9\nstep 3 loss 2.8\n", false},
 		"a failure behind a fence":      {"step 1 loss 3\n```\nprint(1)\n```\n@step 2 loss 2.9\n", false},
+		"a rank within a task's block":  {"0: step 1 loss 3\n0: ```\n0: [rank3]: " + oomMessage + "0: ```\n0: step 2 loss 2.9\n", true},
+		"a rank of another task":        {"0: step 1 loss 3\n0: ```\n1: [rank3]: " + oomMessage + "0: ```\n0: step 2 loss 2.9\n", false},
 		"another writer's failure":      {"[rank0]: step 1 loss 3\n[rank0]: ```\n[rank1]: " + strings.TrimSpace(oomMessage) + "\n[rank0]: ```\n[rank0]: step 2 loss 2.9\n", false},
 		"a longer line than is read":    {"step 1 loss 3\n```\n@```\n" + strings.Repeat("x", DefaultLine+1) + "\nstep 2 loss 2.9\n", false},
 		"the run goes on too late":      {"step 1 loss 3\n```\n@```\n" + strings.Repeat("and on\n", watchLines) + "step 2 loss 2.9\n", false},

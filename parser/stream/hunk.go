@@ -9,17 +9,19 @@ import (
 	"oomscan/parser/lazyre"
 )
 
-// hunkHead is the first line of a hunk of a unified diff. Its groups are how many lines of the old text and of the new one follow.
-var hunkHead = lazyre.New(`^@@ -\d{1,9}(?:,(\d{1,6}))? \+\d{1,9}(?:,(\d{1,6}))? @@`)
-
-// hunkSigns begin the other lines, which are so many of the old text and of the new one. Behind a backslash stands that a file has no
-// newline at its end.
-var hunkSigns = map[byte][2]int{' ': {1, 1}, '-': {1, 0}, '+': {0, 1}, '\\': {0, 0}}
+// hunkHead is the first line of a hunk of a diff, and lengths are how many lines of each old text and then of the new one follow. The combined
+// diff of a merge has an old text, a column of signs and another @ for each parent (git-diff, "combined diff format").
+var (
+	hunkHead = lazyre.New(`^@(@{1,8}) (?:-\d{1,9}(?:,\d{1,6})? ){1,8}\+\d{1,9}(?:,\d{1,6})? @{2,9}`)
+	lengths  = lazyre.New(`[-+]\d{1,9}(?:,(\d{1,6}))?`)
+)
 
 // The lines with which git begins a commit and what it changes of a file.
 const (
 	author   = "Author: "
-	fileHead = "diff --git "
+	anyHead  = "diff --"
+	fileHead = anyHead + "git "
+	ofMerge  = anyHead + "c"               // diff --cc, diff --combined
 	mailHead = " Mon Sep 17 00:00:00 2001" // ends the first line of a mail: git format-patch always writes this date
 	bold     = "\x1b[1m"                   // before that of a file where git was told to use colors
 )
@@ -59,11 +61,11 @@ const (
 // of a message, which git indents by four blanks, and those of a hunk, whose head gives its length. The zero value is outside of both.
 // The diffs of other programs are followed where every line is read.
 type printed struct {
-	lead         []byte // what a collector put before each line
-	stage        int    // of a commit
-	older, newer int    // lines that the hunk still has
-	wait         int    // lines within which a hunk may begin
-	mail         int    // lines that a mail may still have before its first file
+	lead  []byte // what a collector put before each line
+	stage int    // of a commit
+	left  []int  // lines that the hunk still has of each old text and of the new one
+	wait  int    // lines within which a hunk may begin
+	mail  int    // lines that a mail may still have before its first file
 }
 
 func (p *printed) open() bool { return p.stage > 0 || p.wait > 0 || p.mail > 0 }
@@ -81,7 +83,7 @@ func (p *printed) holds(raw []byte) bool {
 	}
 	if at := bytes.Index(raw, []byte(author)); at >= 0 && bytes.HasSuffix(bytes.TrimSpace(raw), []byte{'>'}) { // an address ends it
 		*p = printed{lead: bytes.Clone(raw[:at]), stage: hasAuthor}
-	} else if at := bytes.Index(raw, []byte(fileHead)); at >= 0 {
+	} else if at := bytes.Index(raw, []byte(anyHead)); at >= 0 && (bytes.HasPrefix(raw[at:], []byte(fileHead)) || bytes.HasPrefix(raw[at:], []byte(ofMerge))) {
 		*p = printed{lead: bytes.Clone(bytes.TrimSuffix(raw[:at], []byte(bold))), wait: beforeHunks}
 	} else if at := mailAt(raw); at >= 0 {
 		*p = printed{lead: bytes.Clone(raw[:at]), mail: beforeFiles}
@@ -119,20 +121,56 @@ func (p *printed) inMessage(line []byte) bool {
 // inHunk follows a line of a diff.
 func (p *printed) inHunk(line []byte) bool {
 	line = uncolored(line)
-	if len(line) > 0 && (p.older > 0 || p.newer > 0) {
-		if n, ok := hunkSigns[line[0]]; ok && n[0] <= p.older && n[1] <= p.newer {
-			p.older, p.newer = p.older-n[0], p.newer-n[1]
-			return true
-		}
+	if p.takes(line) {
+		return true
 	}
-	p.older, p.newer, p.wait = 0, 0, max(0, p.wait-1)
-	if !bytes.HasPrefix(line, []byte("@@ -")) {
+	p.left, p.wait = nil, max(0, p.wait-1)
+	if !bytes.HasPrefix(line, []byte("@@")) {
 		return false
 	}
-	if m := hunkHead().FindSubmatch(line[:min(64, len(line))]); m != nil {
-		p.older, p.newer, p.wait = lengthOf(m[1]), lengthOf(m[2]), betweenHunks
+	head := hunkHead().FindSubmatch(line[:min(128, len(line))])
+	if head == nil {
+		return false
+	}
+	var left []int
+	for _, m := range lengths().FindAllSubmatch(head[0], -1) {
+		left = append(left, lengthOf(m[1]))
+	}
+	if len(left) == len(head[1])+1 {
+		p.left, p.wait = left, betweenHunks
 	}
 	return false
+}
+
+// takes reports whether a line is one of those that the hunk still has. A minus in a column takes it from that old text and the new one has none
+// of it; else the new one has it, and so has each old text without a plus. Behind a backslash stands that a file has no newline at its end.
+func (p *printed) takes(line []byte) bool {
+	parents := len(p.left) - 1
+	if parents < 1 || len(line) == 0 || slices.Max(p.left) == 0 {
+		return false
+	}
+	if line[0] == '\\' {
+		return true
+	}
+	if len(line) < parents || len(bytes.Trim(line[:parents], " +-")) > 0 {
+		return false
+	}
+	signs, from, left := line[:parents], byte(' '), slices.Clone(p.left) // whoever peeks at a line has a copy of p
+	if bytes.IndexByte(signs, '-') >= 0 {
+		from = '-'
+	} else {
+		left[parents]--
+	}
+	for i, sign := range signs {
+		if sign == from {
+			left[i]--
+		}
+	}
+	if slices.Min(left) < 0 {
+		return false
+	}
+	p.left = left
+	return true
 }
 
 // uncolored leaves out the color with which git begins a line of a diff (color.diff in git-config).

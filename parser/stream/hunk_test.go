@@ -12,6 +12,7 @@ func TestALineOfADiffIsQuoted(t *testing.T) {
 		oom    = " RuntimeError: CUDA error: out of memory\n"
 		file   = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n"
 		colors = "\x1b[1mdiff --git a/x b/x\x1b[m\n\x1b[1mindex 1..2 100644\x1b[m\n\x1b[1m--- a/x\x1b[m\n\x1b[1m+++ b/x\x1b[m\n\x1b[36m@@ -1,3 +1,3 @@\x1b[m def f():\n"
+		merge  = "diff --cc x\nindex 1,2..3\n--- a/x\n+++ b/x\n"
 		commit = "commit 992551922134c99627d73b2b3a5273ee7a6e608e\nAuthor: A <a@b>\nDate:   Thu Feb 26 17:46:46 2026 -0800\n\n"
 		mail   = "From 992551922134c99627d73b2b3a5273ee7a6e608e Mon Sep 17 00:00:00 2001\nFrom: A <a@b>\nDate: Mon, 2 Jun 2025 10:00:00 +0200\nSubject: [PATCH] retry\n\n"
 	)
@@ -33,6 +34,13 @@ func TestALineOfADiffIsQuoted(t *testing.T) {
 		"a log that was added":         {file + "@@ -0,0 +1,90000 @@\n" + strings.Repeat("+INFO step\n", behind/10) + "+2026-05-18 09:02:33,101 ERROR" + oom, true},
 		"a log that was taken away":    {file + "@@ -1,90000 +0,0 @@\n" + strings.Repeat("-INFO step\n-\n", behind/10) + "-2026-05-18 09:02:33,101 ERROR" + oom, true},
 		"a log that was changed":       {file + "@@ -1,90000 +1,90000 @@\n" + strings.Repeat("-INFO step\n+INFO loss\n a\n", behind/20) + "+2026-05-18 09:02:33,101 ERROR" + oom, true},
+		"a line of a merge":            {merge + "@@@ -1,2 -1,2 +1,3 @@@ def f():\n  a\n+ b\n +2026-05-18 09:02:33,101 ERROR" + oom + "  c\n", true},
+		"one that both parents had":    {strings.Replace(merge, "--cc", "--combined", 1) + "@@@ -1,2 -1,2 +1,1 @@@\n--2026-05-18 09:02:33,101 ERROR" + oom + "  c\n", true},
+		"one that one parent had":      {merge + "@@@ -1,1 -1,2 +1,1 @@@\n -a\n  b\n" + strings.Repeat("\n", 3) + oom, false},
+		"a merge of three":             {merge + "@@@@ -1,1 -1,1 -1,1 +1,2 @@@@\n   a\n+++2026-05-18 09:02:33,101 ERROR" + oom, true},
+		"behind a merge":               {merge + "@@@ -1,2 -1,2 +1,2 @@@\n  a\n  b\n" + oom, false},
+		"behind one that is cut":       {merge + "@@@ -1,9 -1,9 +1,9 @@@\n  a\n" + oom[1:], false},
+		"a merge without its columns":  {merge + "@@@ -1,2 +1,2 @@@\n" + oom, false},
 		"a hunk in color":              {colors + "\x1b[31m-a\x1b[m\n\x1b[32m+\x1b[m\x1b[32mb\x1b[m\n c\n" + oom, true},
 		"behind what a run colors":     {colors + "\x1b[31m-a\x1b[m\n\x1b[36m(Worker pid=1)\x1b[0m step 1\n" + oom, false},
 		"behind a hunk in color":       {colors + " a\n\x1b[31m-b\x1b[m\n\x1b[32m+\x1b[m\x1b[32mb\x1b[m\n c\n" + oom, false},

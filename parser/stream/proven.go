@@ -33,7 +33,7 @@ func (r *Reader) findProof(e *parser.Event) {
 	if !ok || r.fence.until > 0 || r.long != nil || e.Role == parser.Context || !r.mayLookBack(0) {
 		return
 	}
-	f := fence{stream: e.Header.Stream, here: true, text: e.At.Line, from: e.At.Line - 1, until: r.line + watchLines}
+	f := fence{stream: e.Header.Stream, by: e.Header.Stream, here: true, text: e.At.Line, from: e.At.Line - 1, until: r.line + watchLines}
 	if own, _, _ := bytes.Cut(r.buf[at:], newline); bytes.IndexByte(own, '@') >= 0 {
 		body, _ := envelope.Peel(own)
 		if m := told().FindSubmatch(body); m != nil {

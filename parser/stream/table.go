@@ -121,6 +121,7 @@ func NewTable(patterns []pattern.Pattern) (*Table, error) {
 	}
 	use(author).fate |= read
 	use(fileHead).fate |= read
+	use(ofMerge).fate |= read
 	use(mailHead).fate |= read
 	for i := range t.literals { // those that are added have nothing to escape
 		if t.literals[i].fate&read == 0 {
@@ -135,7 +136,7 @@ func NewTable(patterns []pattern.Pattern) (*Table, error) {
 		texts[i] = t.literals[i].text
 	}
 	t.skips = sync.OnceValue(func() *prefilter.Table {
-		skips, _ := prefilter.NewTable(patterns, author, fileHead, mailHead) // its literals are some of those below
+		skips, _ := prefilter.NewTable(patterns, author, fileHead, ofMerge, mailHead) // its literals are some of those below
 		return skips
 	})
 	var err error

@@ -99,7 +99,7 @@ func (r *Reader) await(from int, body []byte) {
 	f := &r.fence
 	switch {
 	case f.until == 0:
-		*f = fence{bare: true, from: from, to: r.line, until: r.line + watchLines}
+		*f = fence{from: from, to: r.line, until: r.line + watchLines}
 		f.count(body)
 	case f.end == "":
 		f.to = r.line // another sample before the run has counted on
