@@ -70,6 +70,7 @@ type fence struct {
 	document bool        // with links of its own, or headings of HTML
 	chat     bool        // somebody speaks before it
 	html     bool        // of HTML, where only <pre> quotes: other elements divide the document
+	console  *console    // no block, but what an agent shows (see proven.go)
 	test     *testRunner // no block, but a test (see introduced.go)
 	name     string      // which the runner gives the test
 	heading  bool        // no block, but what stands below the heading of a text
@@ -117,7 +118,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return f.below > maxWords
 	}
 	f.prose.read(raw, f.end == "")
-	if (f.end == nodeScore || f.end == sampleRule || f.end == closeQuote || f.end == codeValue) && f.isCut(line, raw) {
+	if (f.end == nodeScore || f.end == sampleRule || f.end == closeQuote || f.console != nil) && f.isCut(line, raw) {
 		f.end, f.until = "", min(f.until, line)
 	}
 	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end))
@@ -196,8 +197,8 @@ func (f *fence) isCut(line int, raw []byte) bool {
 	if line == f.from+1 && f.end == sampleRule {
 		return string(body) != sampleRule
 	}
-	if f.end == codeValue {
-		return string(body) == codeLogs
+	if f.console != nil {
+		return f.console.anew().Match(body) && !f.console.ends().Match(body)
 	}
 	m := fenceOpens().FindSubmatch(body)
 	return m != nil && line > f.from+1 && len(m[8])+len(m[9])+len(m[10]) > 0
@@ -210,7 +211,9 @@ func (f *fence) closes(body []byte) bool {
 		return bytes.HasSuffix(body, []byte(closeQuote)) && bytes.Count(body, []byte(closeQuote))%2 == 1
 	case f.end == caret:
 		return len(bytes.Trim(body, "^~")) == 0
-	case f.end == codeValue || f.text > 0:
+	case f.console != nil:
+		return f.console.ends().Match(body)
+	case f.text > 0:
 		return bytes.HasPrefix(body, []byte(f.end))
 	}
 	return f.end != "" && (f.end == string(body) || f.part && bytes.HasPrefix(bytes.TrimLeft(body, "- "), []byte(f.end)))
@@ -326,7 +329,7 @@ func (r *Reader) emit(o parser.Observation) {
 		return
 	}
 	e, ok := o.(parser.Event)
-	quotable := ok && e.Role != parser.Context && f.holds(&e)
+	quotable := ok && (e.Role != parser.Context || f.console != nil) && f.holds(&e)
 	f.held = append(f.held, fenced{o, quotable, f.markdown, quotable && f.end == "" && (f.here || f.document)})
 }
 
