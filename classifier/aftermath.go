@@ -106,10 +106,10 @@ func (c *conclusion) stepsElsewhere() bool {
 	return false
 }
 
-// skips matches a trainer that skips the batch, or a server that answers the request with an error, on the line of the failure itself: ComfyUI,
-// InvokeAI, Triton's Python backend, Celery.
+// skips matches a trainer that skips the batch, or a program that answers the request with an error or goes on with the next query, on the line of
+// the failure itself: ComfyUI, InvokeAI, Triton's Python backend, Celery, ColabFold (colabfold/batch.py).
 var skips = lazyre.New(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch|^!!! Exception during processing !!! ` +
-	`|\bError while invoking session [\w-]{1,40}, invocation |\bFailed to process the request\(s\) for model |\bTask [\w.]{1,200}\[[\w-]{1,40}\] raised unexpected: `)
+	`|\bError while invoking session [\w-]{1,40}, invocation |\bFailed to process the request\(s\) for model |\bTask [\w.]{1,200}\[[\w-]{1,40}\] raised unexpected: |\bCould not predict \S{1,200}\. Not Enough GPU memory\? `)
 
 // retried reports whether the failed process tries again or goes on without the batch, and nothing died afterwards.
 func (c *conclusion) retried() bool {

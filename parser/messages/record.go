@@ -78,27 +78,68 @@ func recordVetoes() []pattern.Pattern {
 			},
 		},
 		{
-			// An object whose class names a document or a turn of a dialogue fills the rest of the line. Where one could not be read, the failure
-			// stands before or behind it, and what a collector keeps has a level, a host or a time.
+			// An object whose class names a document or a turn of a dialogue, or that pytest shows as the value of a name, fills the rest of the
+			// line. Where one could not be read, the failure stands before or behind it, and what a collector keeps has a level, a host or a
+			// time.
 			Name:     "veto.document",
 			Requires: []string{"text='", `text="`, "content='", `content="`},
-			Expr: `^(?:(?!rror|ailed|illed|emory)[^'"=]){0,300}?\b\w{0,40}(?:Document|Passage|Chunk|TextNode|(?:Human|AI|System|Tool|Chat|ChatCompletion)Message|CompletionOutput|Sample|Example)\(` +
+			Expr: `^(?:\w{1,60} {1,20}= (?!\w{0,40}(?:Error|Event|Failure|Report|Result|Status)\()\w{1,60}|(?:(?!rror|ailed|illed|emory)[^'"=]){0,300}?\b\w{0,40}(?:Document|Passage|Chunk|TextNode|(?:Human|AI|System|Tool|Chat|ChatCompletion)Message|CompletionOutput|Sample|Example))\(` +
 				`(?!.{0,8000}?(?:\b(?:error|err|exception|exc|message|reason|level|severity|status|state|std(?:err|out)|stream|host(?:name)?|time(?:stamp)?|(?:exit|return)_?code)=|["'](?:level|severity|error|stream|hostname)["']: ))` +
 				`.{0,4000}?\b(?:text|content|page_content)=(?>'(?:[^'\\]|\\.){0,8000}'|"(?:[^"\\]|\\.){0,8000}")(?:, \w{1,40}=.{0,8000})?\)[\])}]{0,8}\s*$`,
 			Also:   []string{"torch.oom.of_which", "kernel.killed", "kernel.report", "slurm.oom_kill", "cuda.error"},
 			Veto:   true,
-			Source: "documents and messages as Python shows them: datatrove, LangChain, LlamaIndex, Haystack, openai, vLLM",
+			Source: "documents and messages as Python shows them: datatrove, LangChain, LlamaIndex, Haystack, openai, vLLM; what the test that failed was given",
 			Match: lines(
 				`kept Document(text='kernel: Out of memory: Killed process 41 (mysqld) total-vm:1kB, anon-rss:1kB\\nkernel: oom_reaper', id='<urn:uuid:1>', media=[], metadata={'url': 'https://a.example/1'})`,
 				`[TextNode(id_='a-1', metadata={}, text="slurmstepd: error: Detected 1 oom_kill event in StepId=1.batch. It\'s over", score=None)]`,
 				`ToolMessage(content='Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB', tool_call_id='c1')`,
+				`rec = Record(rank=0, text='torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB of which 0 bytes is free.')`,
 			),
 			NoMatch: []string{
 				`CUDA error: out of memory while embedding Document(text='hello', id='1')`,
 				`Document(text='hello', id='1') failed: RuntimeError: CUDA error: out of memory`,
 				`Document(text='Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB', level='error', id='1')`,
 				`Event(id='1', text='Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB')`,
+				`rec = Record(rank=0, text='Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB', level='error')`,
+				`out = TaskResult(content='RuntimeError: CUDA error: out of memory')`, `out = run(text='hello') failed: RuntimeError: CUDA error: out of memory`, `last=Line(rank=0, text='RuntimeError: CUDA error: out of memory')`,
 				`TaskResult(content='RuntimeError: CUDA error: out of memory', metadata={})`,
+			},
+		},
+		{
+			Name:     "veto.example",
+			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION", "content=", "uestion=", "uery=", "assage=", "rguments=", "nswer=", "nstruction=", "User: ", "enerated", "(score", "(sim"},
+			Expr:     `\b(?:page_content|question|prompt|completion|query|passage|arguments|answer|instruction)=\(?(?:'(?:[^'\\]|\\.){0,4000}?|"(?:[^"\\]|\\.){0,4000}?)` + remarked + `|(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})|^User: (?!(?i:\W{0,4}(?:\w{1,20} ){0,2}(?:errors?|failed|failure|exception)\b))|(?:^|: )generated(?: text)?: ["'](?<!` + oomWords + `.{0,4000})|^\s{0,8}\[?\d{1,3}[\]).:] \((?:score|sim(?:ilarity)?)[=:] ?-?[01]?\.\d{1,8}\) `,
+			Veto:     true, Source: "an example that a program shows before it trains or serves; passages that a search returns",
+			Match: lines(
+				`Example prompt: "RuntimeError: CUDA error: out of memory"`,
+				"User: my job says RuntimeError: CUDA error: out of memory",
+				`eval: generated: "RuntimeError: CUDA error: out of memory"`,
+				"[2] (score=0.83) faq.md: slurmstepd: error: Detected 1 oom_kill event in StepId=991.batch. Some of the step tasks have been OOM Killed.",
+				`Document(metadata={'source': 'faq.md'}, page_content='RuntimeError: CUDA error: out of memory')`,
+				`RequestOutput(request_id=0, prompt='What\'s this?\n\nValueError: No available memory for the cache blocks.', prompt_token_ids=[1], outputs=[])`,
+			),
+			NoMatch: []string{
+				"User: request failed: RuntimeError: CUDA error: out of memory", "Completion: RuntimeError: CUDA error: out of memory", "Response: CUDA error: out of memory",
+				`Reply(prompt='it\'s', error='ValueError: No available memory for the cache blocks.')`, "Exception generated: 'CUDA error: out of memory'", "prompt='hello' failed: RuntimeError: CUDA error: out of memory", "sample 3 failed: RuntimeError: CUDA error: out of memory",
+				"[3] (rank=0.5) RuntimeError: CUDA error: out of memory", "trial 3 (score=0.83) failed: RuntimeError: CUDA error: out of memory",
+			},
+		},
+		{
+			// Who set it, and when, stands behind the reason in square brackets or in columns of their own.
+			Name:   "veto.node_reason",
+			Expr:   `^\s{0,20}(?:Reason=.{1,400} \[[\w.@-]{1,60}@|.{1,200} {2,}[a-z_][\w.-]{0,31}(?:\(\d{1,10}\))? {1,60})\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\]| {1,40}[A-Za-z][\w.,\[\]-]{0,200})\s{0,8}$`,
+			Also:   []string{"kernel.killed", "kernel.report", "slurm.oom_kill"},
+			Veto:   true,
+			Source: "why a node is drained: sinfo -R, scontrol show node",
+			Match: lines(
+				"   Reason=Out of memory: Killed process 41 (python3) total-vm:1kB, anon-rss:1kB [ops@2026-11-26T17:40:02]",
+				"Out of memory: Killed process 41 (python3)          ops       2026-11-26T17:40:02 gpu014",
+				"slurmstepd: error: Detected 1 oom_kill event in StepId=1.0.  root(0)   2026-11-26T17:40:02 gpu[014-016,020]",
+			),
+			NoMatch: []string{
+				"Out of memory: Killed process 41 (python3) total-vm:1kB, anon-rss:1kB at 2026-11-26T17:40:02 gpu014",
+				"Out of memory: Killed process 41 (python3) total-vm:1kB, anon-rss:1kB  2026-11-26T17:40:02 gpu014",
+				"Reason=OutOfMemory slurmstepd: error: Detected 1 oom_kill event in StepId=1.0.",
 			},
 		},
 	}

@@ -18,7 +18,7 @@ func wentOn() pattern.Pattern {
 		which  = []string{"this ", "the ", "current "}
 		object = `(?:this |the |current )?(?:` + strings.Join(work, "|") + `)\b`
 	)
-	literals := []string{"retrying", "Retrying", "alling back to", "witching to ", "oving to ", "using CPU", "using the CPU", "batch removed", "batch size to", "batch_size to", "batchsize to"}
+	literals := []string{"retrying", "Retrying", "alling back to", "witching to ", "oving to ", "using CPU", "using the CPU", "batch removed", "batch size to", "batch_size to", "batchsize to", "Failed (CUDA out of memory) "}
 	for _, verb := range []string{"kipping ", "kipped ", "ropping ", "ropped "} {
 		for _, what := range slices.Concat(which, work) {
 			literals = append(literals, verb+what)
@@ -36,14 +36,14 @@ func wentOn() pattern.Pattern {
 	)
 	expr := label + `(?:` + maybe + where + `(?:(?:[Ss]kipp(?:ing|ed)|[Rr]etrying|[Dd]ropp(?:ing|ed)) ` + object + `|batch removed)` + off +
 		`|` + sure + where + `(?:[Ss]kipping\W*$|[Rr]etrying` + off + `|(?:[Ff]alling back|[Ss]witching|[Mm]oving) to\b|using (?:the )?CPU\b|(?:[Rr]educing|[Hh]alving|[Dd]ecreasing|[Ll]owering) (?:the )?(?:micro[- ]?)?batch[ _]?size to:? \d)` +
-		`|[Rr]etrying after (?:an? )?` + sure + off + `|[Ss]kipp(?:ing|ed) ` + object + `(?: [\w.#/-]{1,40}){0,3} due to (?:an? )?` + sure + `\b)`
+		`|[Rr]etrying after (?:an? )?` + sure + off + `|[Ss]kipp(?:ing|ed) ` + object + `(?: [\w.#/-]{1,40}){0,3} due to (?:an? )?` + sure + `\b|Failed \(CUDA out of memory\) (?:on sequence \S{1,200} of length \d|to predict batch of size \d))`
 	return pattern.Pattern{
 		Name:     "trainer.went_on",
 		Literals: literals,
 		Requires: []string{"OOM", "ut of memory", "OutOfMemory", "ut of GPU memory", "ut of CUDA memory"},
 		Expr:     expr,
 		Kind:     parser.GPUOOM, Role: parser.Evidence, Set: map[string]string{"retries": "infinite"}, Also: []string{"veto.caught"},
-		Source: "Ultralytics 8.3-8.4, utils/tal.py; ai-toolkit, jobs/process/BaseSDTrainProcess.py; fairseq 0.5-0.12, trainer.py, and Boltz, main.py, OpenNMT-py, trainer.py and others after it; common wording of user code",
+		Source: "Ultralytics 8.3-8.4, utils/tal.py; ai-toolkit, jobs/process/BaseSDTrainProcess.py; fairseq 0.5-0.12, trainer.py, and Boltz, main.py, OpenNMT-py, trainer.py and others after it; ESMFold, scripts/fold.py; common wording of user code",
 		Match: lines(
 			"WARNING ⚠️ CUDA OutOfMemoryError in TaskAlignedAssigner, using CPU",
 			"WARNING: CUDA OutOfMemoryError in TaskAlignedAssigner, using CPU",
@@ -70,6 +70,8 @@ func wentOn() pattern.Pattern {
 			"Retrying after OOM (attempt 2/3)",
 			"/w/codec.py:412: UserWarning: CUDA OOM, falling back to CPU",
 			"Warning: CUDA OOM encountered. Skipping batch 17",
+			"Failed (CUDA out of memory) on sequence orf_045 of length 1183.",
+			"Failed (CUDA out of memory) to predict batch of size 4. Try lowering `--max-tokens-per-batch`.",
 		),
 		NoMatch: []string{
 			`        print("CUDA OOM, falling back to CPU")`,
@@ -80,7 +82,7 @@ func wentOn() pattern.Pattern {
 			"If you run out of memory, skipping batches does not help",
 			"CUDA out of memory, reducing the batch size may help",
 			"CUDA out of memory, retrying will not help",
-			"GPU out of memory, exiting",
+			"GPU out of memory, exiting", "Failed (CUDA out of memory) on rank 3",
 			"skipping batch 12: the loss is not finite",
 			"Caught OutOfMemoryError, skipping record.",
 			"SKIPPED [1] tests/test_x.py:12: Skipping due to OOM",

@@ -20,9 +20,8 @@ import (
 // print, what a heading begins, a block of LaTeX or Org, a prompt that lm-eval shows (lm_eval/evaluator_utils.py, print_writeout), a node that
 // LlamaIndex found, up to its score (llama_index/core/schema.py), a sample of llm.c between two rules (train_gpt2.cu), a text in quotation
 // marks behind what a model wrote or was given (TensorRT-LLM, examples/run.py), a question with its answer, up to a rule (ms-swift,
-// llm/infer/infer.py), and on the console of agents, what one says to another up to a
-// rule (AutoGen 0.2, conversable_agent.py), and what a tool prints or one says up to the next such heading (goose, session/output.rs; AutoGen 0.4,
-// ui/_console.py). Of output and input only a number tells that a model is meant.
+// llm/infer/infer.py), what an agent says to another, up to a rule (AutoGen 0.2, conversable_agent.py), and what a tool prints or an agent says, up
+// to the next such heading (goose, session/output.rs; AutoGen 0.4, ui/_console.py). Of output and input only a number tells that a model is meant.
 var fenceOpens = lazyre.New("^(?:(?:(```|~~~) ?(?:\\{?\\.?[\\w+-]{1,20}\\}?(?: [\\w=:\"'.-]{1,60}){0,3})?|.{0,400}[^<]<<-? ?[\"'\\\\]?([A-Za-z_]\\w{1,40})[\"']?(?: *[|>&);].*)?)$|<([a-zA-Z][\\w-]{1,40})(?: [\\w:-]{1,30}=[^<>]{0,200}[^<>/])?>(?:Traceback .*)?$|<(pre)(?: [\\w:-]{1,30}=[^<>]{0,200})?>|-{2,9} ?BEGIN ([A-Z][A-Z ]{2,60}?) ?-{2,9}$|((?:\\\\begin\\{|#\\+begin_|#\\+BEGIN_)(?i:verbatim|lstlisting|minted|alltt|example|src|quot(?:e|ation)))\\b)|.{0,400}( on next line\\):)$|^Node (ID: )[\\w-]{8,64}$|^(generating:)$|" +
 	"^(?:(?i:completion|generation|generated(?: text)?|answer|prompt|prediction|reply)(?:" + indexOfText + ")?|(?i:output|input)" + indexOfText + "): ?(\")[^\"]*$|" +
 	"^[\\w.-]{1,64} (\\(to )[\\w.-]{1,64}\\):$|^(─── )[\\w.-]{1,64} \\| [\\w.-]{1,64} ─{8,}$|^(-{10} )[A-Z]\\w{0,60}(?:Message|Event) \\([\\w.-]{1,64}\\) -{10}$|^\\[(QUERY)\\] ")
@@ -46,7 +45,7 @@ var (
 	spokenRule = strings.Repeat("-", 80)
 )
 
-var printedAtOnce = []string{nodeScore, sampleRule, closeQuote, codeValue, answerRule, spokenRule}
+var printedAtOnce = []string{nodeScore, sampleRule, closeQuote, answerRule, spokenRule}
 
 // What goose's headings begin with, and the end of its session, which closes the last block.
 const (
@@ -87,6 +86,7 @@ type fence struct {
 	document bool        // with links of its own, or headings of HTML
 	chat     bool        // somebody speaks before it
 	html     bool        // of HTML, where only <pre> quotes: other elements divide the document
+	console  *console    // no block, but what an agent shows (see proven.go)
 	test     *testRunner // no block, but a test (see introduced.go)
 	name     string      // which the runner gives the test
 	heading  bool        // no block, but what stands below the heading of a text
@@ -135,7 +135,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return f.below > maxWords
 	}
 	f.prose.read(raw, f.end == "")
-	if slices.Contains(printedAtOnce, f.end) && f.isCut(line, raw) {
+	if (f.console != nil || slices.Contains(printedAtOnce, f.end)) && f.isCut(line, raw) {
 		f.end, f.until = "", min(f.until, line)
 	}
 	edge := f.end == "" && hasFence(raw) || f.end != "" && bytes.Contains(raw, []byte(f.end)) || f.end == toolRule && bytes.Contains(raw, []byte(sessionOver))
@@ -223,8 +223,8 @@ func (f *fence) isCut(line int, raw []byte) bool {
 	if line == f.from+1 && f.end == sampleRule {
 		return string(body) != sampleRule
 	}
-	if f.end == codeValue {
-		return string(body) == codeLogs
+	if f.console != nil {
+		return f.console.anew().Match(body) && !f.console.ends().Match(body)
 	}
 	m := fenceOpens().FindSubmatch(body)
 	return m != nil && line > f.from+1 && len(m[8])+len(m[9])+len(m[10])+len(m[11])+len(m[14]) > 0
@@ -237,6 +237,8 @@ func (f *fence) closes(body []byte) bool {
 		return bytes.HasSuffix(body, []byte(closeQuote)) && bytes.Count(body, []byte(closeQuote))%2 == 1
 	case f.end == caret:
 		return len(bytes.Trim(body, "^~")) == 0
+	case f.console != nil:
+		return f.console.ends().Match(body)
 	case f.end == toolRule && bytes.HasPrefix(body, []byte(sessionOver)):
 		return true
 	case strings.HasSuffix(f.end, " ") || f.text > 0:
@@ -355,7 +357,7 @@ func (r *Reader) emit(o parser.Observation) {
 		return
 	}
 	e, ok := o.(parser.Event)
-	quotable := ok && e.Role != parser.Context && f.holds(&e)
+	quotable := ok && (e.Role != parser.Context || f.console != nil) && f.holds(&e)
 	f.held = append(f.held, fenced{o, quotable, f.markdown, quotable && f.end == "" && (f.here || f.document)})
 }
 

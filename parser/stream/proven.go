@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"regexp"
 
 	"oomscan/parser"
 	"oomscan/parser/envelope"
@@ -9,23 +10,59 @@ import (
 )
 
 // What follows a line may prove that it is quoted: a caret, where a compiler or a linter shows the line of a source below its place; the answer,
-// where a bot logs what it was told; the value, where an agent (smolagents, agents.py) shows what its code printed.
+// where a bot logs what it was told; the next heading, where an agent shows what it read.
 
-// caret is below the column that is meant; Clang underlines more of the line. codeLogs heads what code printed, and codeValue is behind it: both
-// are printed at once when the code has ended.
-const (
-	caret     = "^"
-	codeLogs  = "Execution logs:"
-	codeValue = "Out: "
-)
+// caret is below the column that is meant; Clang underlines more of the line.
+const caret = "^"
 
 // placed is the place of what a compiler or a linter found, up to the column (pycodestyle.py, StandardReport; flake8, Clang). told is what somebody
-// said, behind the name of a bot: the answer has an arrow between the two. belowCode is the rule below the code that was run.
+// said, behind the name of a bot: the answer has an arrow between the two.
 var (
-	placed    = lazyre.New(`^[\w./+-]{1,200}\.\w{1,6}:\d{1,7}:\d{1,5}: \S`)
-	told      = lazyre.New(`^([\w-]{1,30} )(?:<- )?((?:#[\w-]{1,60} )?@[\w.-]{1,60}: )`)
-	belowCode = lazyre.New(`^ ?─{8,}$`)
+	placed = lazyre.New(`^[\w./+-]{1,200}\.\w{1,6}:\d{1,7}:\d{1,5}: \S`)
+	told   = lazyre.New(`^([\w-]{1,30} )(?:<- )?((?:#[\w-]{1,60} )?@[\w.-]{1,60}: )`)
 )
+
+// console is how an agent shows what its tools printed, or what its model read: below a heading, and up to a line that comes only when that is
+// over. An agent that dies prints no more, and one that is started again begins anew.
+type console struct {
+	sign  string // in each heading
+	end   string // in each line that ends what is shown
+	heads func() *regexp.Regexp
+	below func() *regexp.Regexp // the line above a heading; nil: any
+	ends  func() *regexp.Regexp
+	anew  func() *regexp.Regexp
+}
+
+// consoles are those of smolagents (agents.py), which shows the code that was run between two rules, what it printed and its value; of LangChain
+// and LangGraph (langchain_core/messages/base.py, pretty_print); of DSPy (utils/inspect_history.py, adapters/chat_adapter.py), whose fields end
+// with one that is empty; and of GEPA (gepa/proposer/reflective_mutation/reflective_mutation.py), which logs the instructions that a model writes.
+var consoles = []console{
+	{
+		sign: "Execution logs:", end: "Out: ",
+		heads: lazyre.New(`^Execution logs:$`),
+		below: lazyre.New(`^ ?─{8,}$`),
+		ends:  lazyre.New(`^Out: `),
+		anew:  lazyre.New(`^Execution logs:$`),
+	},
+	{
+		sign: " Message ==", end: " Message ==",
+		heads: lazyre.New(`^={3,60} (?:Human|Tool|Function) Message ={3,60}$`),
+		ends:  lazyre.New(`^={3,60} (?:Ai|Tool|Function) Message ={3,60}$`),
+		anew:  lazyre.New(`^={3,60} (?:Human|System) Message ={3,60}$`),
+	},
+	{
+		sign: "[[ ## ", end: "[[ ## ",
+		heads: lazyre.New(`^\[\[ ## \w{1,60} ## \]\]$`),
+		ends:  lazyre.New(`^\[\[ ## \w{1,60} ## \]\]$`),
+		anew:  lazyre.New(`^(?:System message:|\[\[ ## completed ## \]\])$`),
+	},
+	{
+		sign: ": Proposed new text for ", end: ": Iteration ",
+		heads: lazyre.New(`: Iteration \d{1,6}: Proposed new text for [\w.]{1,100}: `),
+		ends:  lazyre.New(`: Iteration \d{1,6}: `),
+		anew:  lazyre.New(`: Running GEPA for `),
+	},
+}
 
 // findProof makes an event wait for the line that proves it quoted, where one may come and nothing else is waited for.
 func (r *Reader) findProof(e *parser.Event) {
@@ -43,8 +80,8 @@ func (r *Reader) findProof(e *parser.Event) {
 	if before, ok := r.lineBefore(at); ok && placed().Match(r.buf[before:at]) {
 		f.end, f.until = caret, e.At.Line+1
 	}
-	if from := r.belowLogs(e, at); from > 0 {
-		f.end, f.from, f.text = codeValue, from, 0
+	if c, from, by := r.consoleOf(e, at); c != nil {
+		f.console, f.end, f.from, f.by, f.text = c, c.end, from, by, 0
 	}
 	if f.end == "" {
 		return // as most events
@@ -61,22 +98,46 @@ func (r *Reader) findProof(e *parser.Event) {
 	r.fence = f
 }
 
-// belowLogs is the line that heads what code printed, if an event is in it, or 0.
-func (r *Reader) belowLogs(e *parser.Event, at int) (heading int) {
-	if !r.holdsAbove(at, codeLogs) {
-		return 0
-	}
-	line := e.At.Line
-	for above := range r.above(at) {
-		line--
-		switch {
-		case heading > 0 && belowCode().Match(above):
-			return heading
-		case heading > 0 || bytes.HasPrefix(above, []byte(codeValue)):
-			return 0
-		case string(above) == codeLogs:
-			heading = line
+// consoleOf is the console that shows an event, with the line of the heading above it and who wrote that: the lines below are of all writers
+// within this one.
+func (r *Reader) consoleOf(e *parser.Event, at int) (c *console, heading int, by string) {
+	for i := range consoles {
+		if c := &consoles[i]; r.holdsAbove(at, c.sign) { // as before few events
+			if heading, by := r.headingOf(c, e, at); heading > 0 {
+				return c, heading, by
+			}
 		}
 	}
-	return 0
+	return nil, 0, ""
+}
+
+// headingOf is the heading of a console above an event, 0 where that has ended or begun anew. One that a logger prints ends at its next record.
+func (r *Reader) headingOf(c *console, e *parser.Event, at int) (heading int, by string) {
+	line, logged := e.At.Line, e.Header.Level > 0
+	for above := range r.above(at) {
+		line--
+		if heading > 0 {
+			if c.below().Match(above) {
+				return heading, by
+			}
+			return 0, ""
+		}
+		body, h := envelope.Peel(above)
+		isRecord := h.Level > 0 // a collector puts no more than a time before each line
+		switch {
+		case c.ends().Match(body) && c.anew().Match(body):
+			return 0, ""
+		case c.heads().Match(body):
+			if isRecord && logged || (isRecord || h.Stream != "") && h.Stream != e.Header.Stream {
+				return 0, ""
+			}
+			if heading, by = line, h.Stream; c.below == nil {
+				return heading, by
+			}
+		case c.ends().Match(body) || c.anew().Match(body):
+			return 0, ""
+		}
+		logged = logged || isRecord
+	}
+	return 0, ""
 }

@@ -16,6 +16,12 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		says  = "2026-03-01 10:00:09,001 INFO bot -> #slurm @ana: That is your own job.\n"
 		code  = " ─ Executing parsed code: ────────\n  print(open('a.log').read())\n ─────────────────────────────────\n"
 		logs  = code + "Execution logs:\n"
+		tool  = "===== Tool Message =====\nName: read_log\n\n"
+		ends  = "srun: error: n1: task 0: Exited with exit code 1\n"
+		reply = "\n====== Ai Message ======\nIt is full.\n"
+		field = "System message:\n\n[[ ## log ## ]]\n{log}\n[[ ## completed ## ]]\nUser message:\n\n[[ ## log ## ]]\n"
+		gepa  = "2026-03-01 10:00:00,001 INFO dspy.gepa: "
+		rule  = gepa + "Iteration 1: Proposed new text for classify: Name the cause.\n- A line like\n\n    "
 		value = "\nOut: None\n[Step 1: Duration 4.11 seconds]\n"
 	)
 	for name, c := range map[string]struct {
@@ -49,6 +55,27 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		"a failure behind its value":      {logs + "48211\n" + value + kill + value, false},
 		"a failure between code and logs": {code + kill + "Execution logs:\n48211\n" + value, false},
 		"the logs of a job":               {"job 7 failed\nExecution logs:\n" + kill + "Out: 7.out\n", false},
+		"a message of a tool":             {tool + oomReport + ends + reply, true},
+		"with the label of a rank":        {tool + "[rank3]: " + oomMessage + "step 4\n" + kill + reply, true},
+		"with the stamp of a collector":   {"2026-03-01T10:00:00Z " + strings.TrimSuffix(strings.ReplaceAll(tool+kill+reply, "\n", "\n2026-03-01T10:00:00Z "), "2026-03-01T10:00:00Z "), true},
+		"two messages of tools":           {tool + kill + tool + oops + reply, true},
+		"what a person asks":              {"==== Human Message =====\nWhy?\n" + kill + reply, true},
+		"an agent that dies below one":    {tool + oomReport + ends, false},
+		"an agent that starts again":      {tool + oomReport + "==== Human Message =====\nWhy?\n" + reply, false},
+		"a failure behind a message":      {tool + reply + oomReport + tool, false},
+		"a heading in a sentence":         {"a Tool Message ====\n" + kill + reply, false},
+		"another section between rules":   {"===== Job Message =====\n" + kill + reply, false},
+		"a field of DSPy":                 {field + "[rank3]: " + oomMessage + "\nRespond with `[[ ## why ## ]]`.\n\nResponse:\n\n\x1b[32m[[ ## why ## ]]\nfull\n", true},
+		"with the wrapper of Ray":         {field + kill + "ray.exceptions.RayTaskError(OutOfMemoryError): ray::WorkerDict.step()\n[[ ## why ## ]]\n", true},
+		"the last field":                  {field + "a\n[[ ## why ## ]]\n" + kill + "[[ ## completed ## ]]\n", true},
+		"a failure behind the fields":     {field + "a\n[[ ## completed ## ]]\n" + oomReport + "[[ ## why ## ]]\n", false},
+		"a failure before others":         {field + "a\n" + oomReport + field, false},
+		"a field that never ends":         {field + oomReport, false},
+		"an instruction of GEPA":          {rule + kill + "\n  is one.\n" + gepa + "Iteration 1: New subsample score 3.0 is better.\n", true},
+		"a failure behind its record":     {rule + "a\n" + gepa + "Average Metric: 3.0 / 3\n" + kill + gepa + "Iteration 1: Skipping.\n", false},
+		"a record of a failure":           {rule + "a\n2026-03-01 10:00:00,001 ERROR x: " + kill + gepa + "Iteration 1: Skipping.\n", false},
+		"a rank that fails behind it":     {rule + "a\n[rank3]: " + oomMessage + gepa + "Iteration 1: Skipping.\n", false},
+		"GEPA that starts again":          {rule + "a\n" + oomReport + gepa + "Running GEPA for 3 calls\n" + gepa + "Iteration 1: Skipping.\n", false},
 		"a value within a line":           {logs + oomReport + "Time Out: 30\n", false},
 	} {
 		for _, head := range []bool{true, false} {

@@ -112,6 +112,9 @@ func (r *Reader) isFound(own []byte, at int) bool {
 	return false
 }
 
+// accounted is the column that sacct has in each of its tables: other rows are of other jobs than the one that prints them.
+const accounted = "JobID"
+
 // indexed is a row of a table that pandas prints. textColumns are the names of columns of samples, and ofRun those of what became of a run.
 var (
 	indexed     = lazyre.New(`^(\d{1,6}) +\S`)
@@ -132,8 +135,9 @@ func (r *Reader) inFrame(own []byte, at int) bool {
 			continue
 		}
 		heads := bytes.Fields(line)
-		return n < 0 && indentOf(line) > 1 && !ofRun().Match(line) &&
-			slices.ContainsFunc(heads, func(head []byte) bool { return slices.Contains(textColumns, string(bytes.ToLower(head))) })
+		return n < 0 && indentOf(line) > 1 && slices.ContainsFunc(heads, func(head []byte) bool {
+			return string(head) == accounted || !ofRun().Match(line) && slices.Contains(textColumns, string(bytes.ToLower(head)))
+		})
 	}
 	return false
 }
