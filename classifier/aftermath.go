@@ -3,6 +3,7 @@ package classifier
 import (
 	"cmp"
 	"slices"
+	"strings"
 
 	"oomscan/classifier/phase"
 	"oomscan/parser"
@@ -22,7 +23,7 @@ func (c *conclusion) survived() bool {
 	if last.Attempt < len(f.Done) {
 		end = f.Done[last.Attempt]
 	}
-	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= 2 || c.goesOn(last)) || c.failsAgain(last) || c.retried() || c.warned() || c.stepsElsewhere() || beforeTheRun(last) || c.endedWell(last) {
+	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= 2 || c.goesOn(last)) || c.failsAgain(last) || c.retried() || c.warned() || c.stepsElsewhere() || !slices.ContainsFunc(c.evidence, tellsOfDeath) && (beforeTheRun(last) || c.endedWell(last)) || f.Succeeded > last.At.Line {
 		return true
 	}
 	for _, e := range c.job.index.recovered {
@@ -46,24 +47,35 @@ func (c *conclusion) survived() bool {
 }
 
 // beforeTheRun reports whether the first program that the input shows started behind a message and then counted on: the message is one
-// that a command of the job's script printed, such as a list of packages, a diff or the state of other nodes. A traceback has a program of
-// its own.
+// that a command of the job's script printed, such as a list of packages, a diff or the state of other nodes.
 func beforeTheRun(last *event) bool {
 	f := last.file
-	return f.Begins > last.At.Line && last.unlabelled() && last.Trace == nil && (f.Progress-last.Progress >= 3 || f.Steps-last.Steps >= 2)
+	return f.Begins > last.At.Line && last.unlabelled() && (f.Progress-last.Progress >= 3 || f.Steps-last.Steps >= 2)
 }
 
-// endedWell reports whether the job or a program said behind a message that it ended well, and nothing tells of a death: no traceback of
-// the failure, nobody who saw a process end. An engine that dies prints no traceback, and the script may go on behind it.
+// endedWell reports whether a program or its script said behind a message that it ended well, and nobody saw a process end. A script may go on
+// behind an engine, which prints no traceback.
 func (c *conclusion) endedWell(last *event) bool {
-	if last.file.Succeeded > last.At.Line {
-		return true
-	}
 	if last.file.EndedWell <= last.At.Line || isServer(c.root.pattern.Framework) || c.root.pattern.Application != "" {
 		return false
 	}
-	return !slices.ContainsFunc(c.evidence, func(e *event) bool { return e.Trace != nil && len(e.Trace.Frames) > 0 }) && !c.diedAfter() &&
-		!slices.ContainsFunc(c.job.index.followers, func(e *event) bool { return e != c.root && c.follows(e) })
+	return !c.diedAfter() && !slices.ContainsFunc(c.job.index.followers, func(e *event) bool {
+		return e != c.root && (c.follows(e) || e.file == c.root.file && c.root.At.Line-e.At.Line <= 2) // C++ says first that it terminates
+	})
+}
+
+// tellsOfDeath reports whether the program that failed speaks itself, with a traceback or a record of an error, or who killed it: Slurm by its name,
+// Kubernetes, the kernel or a daemon in its log.
+func tellsOfDeath(e *event) bool {
+	switch by := e.pattern.Program; {
+	case e.Trace != nil && len(e.Trace.Frames) > 0, e.Header.Level == 'E', e.Header.Level == 'F':
+		return true
+	case by.Scheduler != "":
+		return strings.HasPrefix(e.Text, "slurmstepd: ") || strings.HasPrefix(e.Text, "srun: ")
+	case by.Killer != "":
+		return by.Launcher == "k8s" || e.Header.Clock != "" || e.Header.Process != ""
+	}
+	return false
 }
 
 // failsAgain reports whether the run counted on until it failed in another way: an incident of its own.

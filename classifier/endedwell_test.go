@@ -34,6 +34,12 @@ func TestAMessageThatEndsWellIsSurvived(t *testing.T) {
 		"a traceback, and a script goes on": {traced + "copied, results written to /scratch/m/out.json\n+ exit 0\n", false},
 		"a launcher that saw a death":       {oneLine + "srun: error: n1: task 0: Exited with exit code 1\n+ exit 0\n", false},
 		"a shell that saw a kill":           {killed + "/var/spool/slurmd/job12/slurm_script: line 9:  4711 Killed                  python3 train.py\n+ exit 0\n", false},
+		"a record of an error":              {"2025-05-05 10:00:00 ERROR training failed: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 39.39 GiB total capacity; 37.00 GiB already allocated; 1.00 GiB free; 37.5 GiB reserved in total by PyTorch)\nexit code 0\n", false},
+		"Slurm's own words":                 {"slurmstepd: error: Detected 1 oom_kill event in StepId=123.0. Some of the step tasks have been OOM Killed.\nresults written to /scratch/x/out.json\n", false},
+		"Slurm's words, shown":              {"pred: slurmstepd: error: Detected 1 oom_kill event in StepId=123.0. Some of the step tasks have been OOM Killed.\nresults written to /scratch/x/out.json\n", true},
+		"the kernel's log":                  {"[12345.678901] " + killed + "+ exit 0\n", false},
+		"the state of a pod":                {"NAME READY STATUS RESTARTS AGE\ntrain-0   0/1     OOMKilled   0          3m\n+ exit 0\n", false},
+		"C++ terminates":                    {"terminate called after throwing an instance of 'std::runtime_error'\n  what():  CUDA error: out of memory\n+ exit 0\n", false},
 		"an engine's messages": {
 			"ggml_backend_cuda_buffer_type_alloc_buffer: allocating 20480.00 MiB on device 0: cudaMalloc failed: out of memory\nmain: error: unable to load model\nexit code 0\n", false,
 		},
@@ -62,6 +68,7 @@ func TestWhatStandsBeforeTheFirstLaunchKilledNoRun(t *testing.T) {
 		"a run that had begun":           {launch + killed + strings.Repeat("loading\n", 9) + launch + steps, false},
 		"steps alone":                    {"step 90/900 loss 2.4\n" + killed + launch + steps, false},
 		"a program died of an exception": {traced + launch + steps, false},
+		"a step of Slurm's that died":    {"slurmstepd: error: Detected 1 oom_kill event in StepId=123.0. Some of the step tasks have been OOM Killed.\n" + launch + steps, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
