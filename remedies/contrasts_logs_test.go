@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -50,6 +51,7 @@ func TestOneLineOfALogDecidesTheCause(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			assert.Len(t, slices.CompactFunc(slices.Clone(answerTo(t, c.log).Proposals), func(a, b Proposal) bool { return a.Title == b.Title }), len(answerTo(t, c.log).Proposals), "nothing is said twice")
 			for _, w := range [][3]string{{c.log, c.cause, c.first}, {c.otherwise, c.other, c.then}} {
 				a := answerTo(t, w[0])
 				require.NotNil(t, a.Cause)
