@@ -153,6 +153,7 @@ var attacksThere = []attack{
 	{"activations", "script_batch", append([]string{"no-grad", "prealloc", "cache-offload", "pieces", "micro-batch"}, attacks["activations"]...)},
 	{"weight_update", "summons", []string{"update-layers", "optimizer-offload", "update-bucket", "more-gpus"}},
 	{"leak_over_steps", "keeps_metric", []string{"metric"}},
+	{"leak_over_steps", "keeps_on_card", []string{"eval-logits"}},
 	{"leak_over_steps", "keeps_results", []string{"stream"}},
 	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
 	{"leak_over_steps", "keeps_images", []string{"input-cache", "update", "malloc", "restart"}},

@@ -88,6 +88,7 @@ var exclusions = []exclusion{
 		}
 		return isTrue("room_on_card")(q)
 	}},
+	{why: evaluationExceedsHost},
 	{topics: []string{"eval-batch"}, why: because("the log shows no evaluation", func(ctx *Context) bool { return ctx.phase == "unknown" && !ctx.is("evaluating") })},
 	{topics: []string{"small-optimizer", "optimizer-offload", "cpu-optimizer"}, why: smallStates},
 	{why: func(q *question) string { return ofTraining(q.Context, q.item.Topic, q.changes) }},
@@ -129,6 +130,7 @@ var exclusions = []exclusion{
 	{levers: []string{"token-budget"}, why: otherBudget},
 	{levers: []string{"offload-off", "pinning"}, why: statesExceedHost},
 	{levers: []string{"param-offload"}, why: refusedOffload},
+	{levers: []string{"shard", "param-offload", "optimizer-offload"}, why: because("a checkpoint was read onto the card before the trainer shards or offloads anything", readsBeforeTrainer)},
 	{levers: []string{"sequence-parallel"}, why: budgetOfEach},
 	{levers: []string{"share-down", "sleep"}, why: func(q *question) string { return cause.UsedBefore(q.input()) }},
 	{levers: []string{"shard"}, why: func(q *question) string { return cause.OneReplica(q.input()) }},
@@ -150,6 +152,9 @@ var exclusions = []exclusion{
 	{topics: logitsTopics, why: beforeTheLoss},
 	{why: engineUntouched},
 	{why: cannotCompute},
+	{levers: []string{"one-device"}, why: because("every card of the run's engines had as little free when they started", func(ctx *Context) bool {
+		return cause.OlderProcess(ctx.input()) != nil
+	})},
 	{levers: []string{"one-device"}, why: func(q *question) string {
 		if name := memory.Unified(deref(q.root.Total)); name != "" {
 			return name + " has one GPU"
@@ -303,6 +308,11 @@ func cannotCompute(q *question) string {
 		return why
 	}
 	return ""
+}
+
+// readsBeforeTrainer reports whether a script read a checkpoint onto the card at its start, outside of any trainer.
+func readsBeforeTrainer(ctx *Context) bool {
+	return ctx.phase == "init" && cause.LoadsCheckpoint(ctx.input()) != "" && !ctx.passesThrough("/trainer/", "/trainer.py", "/strategies/", "/deepspeed/", "/fsdp", "/accelerate/", "/megatron/")
 }
 
 // weightsOnly says that llama.cpp found no room for weights or for copies of them, which neither its cache nor a smaller step changes:

@@ -1,9 +1,12 @@
 package remedies
 
 import (
+	"cmp"
 	"fmt"
+	"math"
 	"slices"
 
+	"oomscan/classifier"
 	"oomscan/remedies/memory"
 )
 
@@ -76,4 +79,32 @@ func recomputedWhole(ctx *Context) bool {
 func (q *question) fillsBudget() bool {
 	l, list := q.limit, q.request
 	return l != nil && l.Budget && len(list) > 0 && (list[0].Met || list[0].Seen) && !list[0].Over && list[0].Low >= l.Tokens/5*4
+}
+
+// evaluationExceedsHost says that the logits of an evaluation, all batches together, are more than a host's memory holds, so that moving
+// them there only moves the failure. It needs a request that is a whole number of batches with every sample at full length: then the others
+// are as large.
+func evaluationExceedsHost(q *question) string {
+	const usual = 256 << 30 // of a host whose memory the log does not show
+	steps := slices.ContainsFunc(q.changes, func(c change) bool { return lastWord(c.Key) == "eval_accumulation_steps" })
+	samples, ok1 := q.settings.integer("Num examples")
+	batch, ok2 := q.settings.integer("Batch size", "per_device_eval_batch_size")
+	length, ok3 := q.settings.integer("max_length", "max_seq_length", "max_seq_len")
+	if !steps || !ok1 || !ok2 || !ok3 || !q.is("joined_evaluation") || q.root.Requested == nil || q.model.Vocab.Value <= 0 ||
+		samples > mostTokens || batch > samples || length > mostTokens || q.model.Vocab.Value > mostTokens {
+		return ""
+	}
+	one := float64(length) * float64(q.model.Vocab.Value) * 4
+	batches := float64(*q.root.Requested) / one / float64(batch)
+	if k := math.Round(batches); k < 2 || math.Abs(batches-k) > batches/200 {
+		return ""
+	}
+	all, host := int64(float64(samples)*one), int64(usual)
+	if ram := cmp.Or(q.root.Limit, nodeRAM(q.Context)); ram != nil {
+		host = *ram
+	}
+	if all <= host {
+		return ""
+	}
+	return fmt.Sprintf("the logits of all %s samples take %s, more than a host's memory", memory.Thousands(samples), classifier.GiB(all))
 }

@@ -462,9 +462,11 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"tpu":           {"a TPU", "not on a TPU", onTPU},
 		"evaluating":    {"it failed in an evaluation", "not in an evaluation", evaluating},
 		"keeps_outputs": {"a script joined the outputs of its batches on the card", "no outputs of batches were joined", keepsOutputs},
+		"keeps_on_card": {"a script keeps the outputs of its batches on the card", "no outputs of batches are known to be kept", keepsOnCard},
 		"reads_text": {"an encoder of texts failed that a script calls itself", "no encoder of texts that a script calls", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.passesThrough(textEncoders...) && slices.Contains([]string{"", "torch"}, programOf(ctx.run).ID)), "it encodes texts, however long"}
 		}},
+		"sleepers_hold": {"sleeping engines hold most of the host's memory", "sleeping engines are not known to hold the host's memory", found(cause.SleepersHold, "no sleeping engine is known to hold most of the host's memory")},
 		"keeps_metric":  {"a metric joins what it kept of all batches", "no metric joined what it kept of all batches", found(cause.KeepsMetric, "no metric joined what it kept of all batches")},
 		"joins_outputs": {"a script joined the outputs of its batches in host memory", "no outputs of batches were joined in host memory", joinsOutputs},
 		"own_layers":    {"it failed in code of the script's own", "it failed in a library's model", ownLayers},

@@ -145,6 +145,9 @@ func coTenant(ctx *Context, _ string) verdict {
 // stray reports whether a process that does not belong there holds so much of a trainer's card that nothing else matters: more
 // than the request, and more than the contexts that a job's ranks leave on each other's cards.
 func stray(ctx *Context, _ string) verdict {
+	if why := cause.UsedBefore(ctx.input()); why != "" {
+		return verdict{yes, why}
+	}
 	if p := programOf(ctx.run); p.Colocate || p.Is(classifier.Engine) || ctx.is("shares_card") {
 		return verdict{no, "trainer and engine may share the card"}
 	}

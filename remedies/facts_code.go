@@ -270,6 +270,15 @@ func keepsOutputs(ctx *Context, _ string) verdict {
 	return verdict{no, "no outputs of several batches were joined"}
 }
 
+// keepsOnCard reports whether a script's memory grows from batch to batch though it trains nothing and computes no gradients: it keeps what
+// the batches return.
+func keepsOnCard(ctx *Context, _ string) verdict {
+	if ctx.is("growing") && ctx.resource == "gpu" && programOf(ctx.run).ID == "torch" && ctx.work.untrained() && ctx.is("in_no_grad") && !ctx.is("own_cache") && !ctx.is("engine_process") {
+		return verdict{yes, "memory grows from batch to batch without gradients: their outputs are kept on the card"}
+	}
+	return verdict{no, "no outputs of batches are known to be kept on the card"}
+}
+
 // beforeLayers reports whether the stack ends where an input is padded, joined or moved, and calls no layer of a model.
 func beforeLayers(ctx *Context) bool {
 	t := ctx.root.Trace
@@ -356,6 +365,9 @@ func vision(ctx *Context, _ string) verdict {
 func inNoGrad(ctx *Context, _ string) verdict {
 	if ctx.stackContains(60, "no_grad", "inference_mode") || ctx.passesThrough("/diffusers/pipelines/") { // whose calls have it
 		return verdict{yes, "gradients are off already"}
+	}
+	if _, shown := lastReading(ctx.run, "script.no_grad"); shown && ctx.work.untrained() {
+		return verdict{yes, "the script turns gradients off"}
 	}
 	if t := ctx.root.Trace; t != nil && ctx.work.untrained() && !slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {
 		return !strings.Contains(slashed(f.File), "-packages/") && !strings.Contains(slashed(f.File), "/bin/")

@@ -71,6 +71,7 @@ var attackersThere = []attack{
 	{"attention_scores", "calls_once", []string{"no-grad"}},                      // the scores of all layers are kept for a backward pass that never comes
 	{"leak_over_steps", "names:nnunet_train", []string{"update"}},                // of cuDNN, which leaked
 	{"leak_over_steps", "host_evaluation", []string{"eval-logits"}},
+	{"leak_over_steps", "keeps_on_card", []string{"eval-logits"}},
 	{"checkpoint_gather", "broadcasts_state", []string{"own-copies"}},
 	{"foreign_process", "image_processor", []string{"image-processor", "share-down"}},
 	{"leak_over_steps", "engine_residue", []string{"share-down", "sleep", "train-tp"}},

@@ -68,7 +68,7 @@ func proposalsFor(ctx *Context, best *cause.Cause, rivals []cause.Cause, items [
 		}
 		for _, o := range optionsFor(leversFor(ctx, r.ID), r, items, all) {
 			same := func(p option) bool {
-				return changed(p.Changes) == changed(o.Changes) && slices.Equal(p.Remedies, o.Remedies)
+				return (changed(p.Changes) == changed(o.Changes) || len(o.Changes) == 0 && len(o.Remedies) > 0) && slices.Equal(p.Remedies, o.Remedies)
 			}
 			if !weak && len(out) > 0 {
 				o.class = max(o.class, out[0].class) // never before what attacks the cause

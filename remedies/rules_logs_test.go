@@ -22,8 +22,15 @@ func TestTheNextValueComesFromTheLogsFigures(t *testing.T) {
 		grpo     = "trl/trainer/grpo_trainer.py|__init__|self.ref_model = self.accelerator.prepare_model(self.ref_model, evaluation_mode=True)"
 		loads    = "transformers/modeling_utils.py|_load_state_dict_into_meta_model|set_module_tensor_to_device(model, param_name, param_device)"
 		moves    = "accelerate/utils/modeling.py|set_module_tensor_to_device|new_value = value.to(device)"
-		prompts  = "Namespace(model='Qwen/Qwen2.5-7B', batch_size=256, prompt_length=8192)\n"
-		fsdp     = "distributed_type: FSDP\nfsdp_config:\n  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n  fsdp_sharding_strategy: FULL_SHARD\n+ torchrun --nproc_per_node 8 sft.py --model_name_or_path meta-llama/Llama-3.1-70B-Instruct --torch_dtype bfloat16\n"
+		capture  = "/opt/venv/lib/python3.12/site-packages/sglang/srt/model_executor/cuda_graph_runner.py|capture_one_batch_size|run_once()"
+		policy   = "/root/slime/slime/backends/megatron_utils/loss.py|policy_loss_function|log_probs_and_entropy = get_log_probs_and_entropy("
+		clone    = "/root/slime/slime/utils/ppo_utils.py|calculate_log_probs_and_entropy|log_prob = compute_log_probs(logits.clone(), tokens, tp_group)"
+		slime    = "+ ray job submit -- python3 train.py --colocate --hf-checkpoint /root/Qwen3-8B --tensor-model-parallel-size 2 --vocab-size 151936 --rollout-max-response-len 8192 --use-dynamic-batch-size --max-tokens-per-gpu 32768 --actor-num-nodes 1 --actor-num-gpus-per-node 8\n"
+		server   = "$ python3 -m sglang.launch_server --model-path RadixArk/Qwen3.8-27B-NVFP4 --mem-fraction-static 0.92\n[2026-08-24 10:41:20] Load weight end. elapsed=8.02 s, type=Qwen3_5ForConditionalGeneration, avail mem=11.20 GB, mem usage=19.61 GB.\n" +
+			"[2026-08-24 10:41:21] Capture cuda graph begin. This can take up to several minutes. avail mem=2.41 GB\n"
+		capturing = "Capturing batches (bs=24 avail_mem=2.37 GB):   0%%|          | %d/7 [00:14<?, ?it/s]\n"
+		prompts   = "Namespace(model='Qwen/Qwen2.5-7B', batch_size=256, prompt_length=8192)\n"
+		fsdp      = "distributed_type: FSDP\nfsdp_config:\n  fsdp_auto_wrap_policy: TRANSFORMER_BASED_WRAP\n  fsdp_sharding_strategy: FULL_SHARD\n+ torchrun --nproc_per_node 8 sft.py --model_name_or_path meta-llama/Llama-3.1-70B-Instruct --torch_dtype bfloat16\n"
 	)
 	fraction := "Namespace(batch_size=16, memory_fraction=0.15)\n"
 	for name, c := range map[string]struct{ log, first, otherwise, other string }{
@@ -46,6 +53,14 @@ func TestTheNextValueComesFromTheLogsFigures(t *testing.T) {
 		"fewer objects are assigned on the card": {
 			"Namespace(gpu_assign_thr=300, samples_per_gpu=1)\n" + stackOf(full("1.60 GiB", 10.92, 1.09, 8.61, 0.70), "/home/u/mmdetection/mmdet/models/detectors/two_stage.py|forward_train|rpn_losses = self.rpn_head.forward_train(", "/home/u/mmdetection/mmdet/core/bbox/assigners/max_iou_assigner.py|assign|overlaps = self.iou_calculator(gt_bboxes, bboxes)"), "gpu_assign_thr=75",
 			"Namespace(gpu_assign_thr=300, samples_per_gpu=1)\n" + stackOf(full("1.60 GiB", 10.92, 1.09, 8.61, 0.70), "/home/u/mmdetection/mmdet/models/detectors/two_stage.py|forward_train|x = self.extract_feat(img)", "torch/nn/modules/conv.py|_conv_forward|return F.conv2d("), "",
+		},
+		"the first of several graphs was being captured": {
+			server + fmt.Sprintf(capturing, 0) + stackOf(full("32.00 MiB", 31.36, 0.02, 28.44, 0.26), capture, linear), "--mem-fraction-static=0.79",
+			server + fmt.Sprintf(capturing, 6) + stackOf(full("32.00 MiB", 31.36, 0.02, 28.44, 0.26), capture, linear), "--mem-fraction-static=0.86",
+		},
+		"a pack of several samples keeps the tensors of each": {
+			slime + stackOf(full("2.32 GiB", 79.11, 2.06, 70.97, 0.61), policy, "/root/slime/slime/backends/megatron_utils/loss.py|get_log_probs_and_entropy|log_prob, entropy = calculate_log_probs_and_entropy(", clone), "--max-tokens-per-gpu=16384",
+			slime + stackOf(full("2.32 GiB", 79.11, 2.06, 70.97, 0.61), "/root/Megatron-LM/megatron/core/transformer/mlp.py|forward|intermediate_parallel = self.activation_func(intermediate_parallel)"), "",
 		},
 		"a sharded model is not mapped onto each card": {
 			fsdp + stackOf(full("448.00 MiB", 79.15, 0.39, 78.18, 0.06), "transformers/modeling_utils.py|from_pretrained|cls._load_pretrained_model(", loads, moves), "device_map=None",

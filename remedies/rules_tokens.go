@@ -97,7 +97,7 @@ func budgetAReaL(q *paramQuery) proposedValue {
 }
 
 // budgetTokens lowers the budget of Relax, slime and OpenRLHF by a third, or by half if the request was more than 1.5 times
-// what was free, but not below one rank's part of the longest sample: no budget splits one, so a lower one leaves it as it is
+// what was free or was for one sample of several, but not below one rank's part of the longest sample: no budget splits one, so a lower one leaves it as it is
 // (slime/utils/dp_schedule.py; openrlhf/utils/seqlen_balancing.py).
 func budgetTokens(q *paramQuery, n int64) proposedValue {
 	low, why := int64(tokenStep), "the minimum"
@@ -123,6 +123,9 @@ func budgetTokens(q *paramQuery, n int64) proposedValue {
 	}
 	if slices.Contains(training, q.phase) && cause.ComputesEntropy(q.input()) != "" {
 		raw, how = n/2, fmt.Sprintf("%d / 2: the entropy's backward pass takes as much again", n)
+	}
+	if q.phase != "logprob" && failedInPart(q.Context) { // which keeps the tensors of each sample of the pack for the backward pass
+		raw, how = n/2, fmt.Sprintf("%d / 2: the request is for one sample of the micro-batch, and the tensors of the others are kept, too", n)
 	}
 	if fits, fit, ok := q.fits(); ok && fits < raw {
 		raw, how = fits, fit

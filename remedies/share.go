@@ -14,15 +14,21 @@ type still struct {
 	why   string
 }
 
-// graphsToCome returns what the graphs that were still to be captured take: their part of what the captured ones hold. They are captured
-// in one pool, the largest first, so that the rest takes no more than what came before (vLLM, v1/worker/gpu_model_runner.py,
+// graphsToCome returns what the graphs that were still to be captured take: their part of what the captured ones hold, or as much again as
+// the first had taken when it failed. They are captured in one pool, the largest first, so that the rest takes no more than what came before (vLLM, v1/worker/gpu_model_runner.py,
 // capture_model; SGLang, model_executor/cuda_graph_runner.py, capture).
 func graphsToCome(ctx *Context) still {
 	g, ok := memory.Reading(ctx.run, ctx.incident, "engine.graphs_done")
 	done, ok1 := g.Fields.Int("done")
 	total, ok2 := g.Fields.Int("total")
 	held, _ := ctx.root.Fields.Int("private_pools")
-	if !ok || !ok1 || !ok2 || done >= total || held <= 0 || !ctx.is("graph_capture") {
+	if !ok || !ok1 || !ok2 || done >= total || !ctx.is("graph_capture") {
+		return still{}
+	}
+	if n := takenSince(ctx, "sglang.mem_available"); done == 0 && n > held {
+		return still{n, fmt.Sprintf("for the first of %d graphs, which had taken as much and was not done", total)}
+	}
+	if held <= 0 {
 		return still{}
 	}
 	rest := held
@@ -30,6 +36,16 @@ func graphsToCome(ctx *Context) still {
 		rest = held / done * (total - done)
 	}
 	return still{rest, fmt.Sprintf("for %d of %d graphs still to be captured (the others held %s)", total-done, total, classifier.GiB(held))}
+}
+
+// takenSince returns what was taken of the failed card since the engine said last what was free, 0 if that is unknown.
+func takenSince(ctx *Context, gauge string) int64 {
+	g, ok := memory.Reading(ctx.run, ctx.incident, gauge)
+	before, known := g.Fields.Int("free")
+	if !ok || !known || ctx.root.Free == nil {
+		return 0
+	}
+	return max(before-*ctx.root.Free, 0)
 }
 
 // scoresToCome returns the softmax of attention scores that an engine builds in full: it is made beside them. A failed request is the scores

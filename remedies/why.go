@@ -73,10 +73,10 @@ func causeInput(ctx *Context) *cause.Input {
 	if out.EngineFailed {
 		p, _ := ctx.setup.Budget(memory.PhaseInit).Part("engine_weights")
 		out.EngineWeights = p.Low
-		if g, ok := memory.Reading(ctx.run, in, "vllm.weights"); ok {
-			n, _ := g.Fields.Int("used")
-			out.EngineWeights = max(out.EngineWeights, n)
-		}
+	}
+	if g, ok := memory.Reading(ctx.run, in, "vllm.weights"); ok && (out.EngineFailed || ctx.resource == "host") {
+		n, _ := g.Fields.Int("used")
+		out.EngineWeights = max(out.EngineWeights, n)
 	}
 	out.Build = ctx.holds("compiling").why
 	if n := ctx.run.Model.Trained; n != nil {
@@ -90,6 +90,8 @@ func causeInput(ctx *Context) *cause.Input {
 	if g, ok := lastReading(ctx.run, "reading.before"); ok {
 		out.UsedBefore, _ = g.Fields.Int("used")
 	}
+	out.EngineFound, out.LoadsNext = engineFound(ctx), loadsNext(ctx)
+	_, out.EngineSlept = lastReading(ctx.run, "vllm.slept")
 	out.MadeWide = madeWide(ctx) != ""
 	if size, _, ok := memory.CardSize(ctx.run, in); ok {
 		out.CardSize, out.CardMost = size.Low, size.High
@@ -344,4 +346,22 @@ func denseInner(ctx *Context) int64 {
 		return 0
 	}
 	return ctx.model.Inner.Value
+}
+
+// engineFound returns the most that SGLang found free on any card before it loaded its weights, 0 if unknown: which engine works on which
+// card is not in the log.
+func engineFound(ctx *Context) (most int64) {
+	for _, g := range ctx.run.Gauges {
+		if n, ok := g.Fields.Int("free"); ok && g.Name == "sglang.found" {
+			most = max(most, n)
+		}
+	}
+	return most
+}
+
+// loadsNext reports whether ComfyUI had begun to load a model and was not done.
+func loadsNext(ctx *Context) bool {
+	begins, ok := lastReading(ctx.run, "comfyui.loads")
+	done, loaded := lastReading(ctx.run, "comfyui.loaded")
+	return ok && (!loaded || done.At.Source == begins.At.Source && done.At.Line < begins.At.Line)
 }

@@ -84,6 +84,11 @@ func barMarkers() []pattern.Pattern {
 		Match: lines("[info]  - Selected compute type: float32",
 			"[warning] The compute type inferred from the saved model is float16, but the target device or backend do not support efficient float16 computation. The model weights have been automatically converted to use the float32 compute type instead."),
 	}, pattern.Pattern{
+		Name: "script.no_grad", Literals: []string{"torch.no_grad()", "torch.inference_mode()"}, Expr: `^\s{0,40}(?:with |@)torch\.(?:no_grad|inference_mode)\(\)(?: ?:|, [^#\n]{1,200}:|\s*$)`,
+		Gauge: true, Source: "scripts that a log shows",
+		Match:   lines("    with torch.no_grad():", "@torch.inference_mode()", "with torch.inference_mode(), torch.autocast(\"cuda\"):"),
+		NoMatch: []string{"# with torch.no_grad():", "use torch.no_grad() for inference"},
+	}, pattern.Pattern{
 		Name:     "script.loss",
 		Literals: []string{" loss: ", " loss = ", " Loss: ", "train_loss", "train loss", "Train Loss", "ms, mfu "},
 		Expr: `(?i)^(?!.{0,200}\b(?:val(?:id(?:ation)?)?|eval|test)[_ /]?loss\b)(?!.{0,200}\d%\|)(?:.{0,60}[\s\[(|])?(?:global[_ ])?(?:step|iter|iteration|batch|update)s?[ \[:=#|]{1,4}\d{1,9}\b(?!%)` +

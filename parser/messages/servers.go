@@ -47,6 +47,20 @@ func diffusersPatterns() []pattern.Pattern {
 		Match:   []pattern.Sample{{Line: "Total VRAM 15102 MB, total RAM 12979 MB", Want: parser.Fields{"total": "15835594752"}}},
 		NoMatch: []string{"Total VRAM usage is high"},
 	}, {
+		Name:     "comfyui.loads",
+		Literals: []string{"Requested to load "},
+		Expr:     `^Requested to load \w{1,60}(?: \w{1,60}){0,4}\s*$`,
+		Gauge:    true, Source: "ComfyUI 0.0-0.10, comfy/model_management.py load_models_gpu: what a node needs next",
+		Match:   lines("Requested to load WAN21", "Requested to load FluxClipModel_"),
+		NoMatch: []string{"Requested to load the page twice, giving up"},
+	}, {
+		Name:     "comfyui.loaded",
+		Literals: []string{"loaded completely", "loaded partially"},
+		Expr:     `^loaded (?:completely|partially)[; ]`,
+		Gauge:    true, Source: "ComfyUI 0.2-0.10, comfy/model_patcher.py load",
+		Match:   lines("loaded completely; 14319.80 MB usable, 6419.48 MB loaded, full load: True", "loaded partially 9266.81 9264.05 0"),
+		NoMatch: []string{"model loaded completely in 5 s"},
+	}, {
 		Name:     "mmgp.pinned",
 		Literals: []string{" pinned to reserved RAM: "},
 		Expr:     `\bThe (?:whole model was|model was partially) pinned to reserved RAM: \d{1,6} large blocks spread across (?<used_mib>\d{1,7}(?:\.\d{1,4})?) MB`,

@@ -332,6 +332,14 @@ func sglangGauges() []pattern.Pattern {
 			NoMatch: []string{"Capturing batches (bs=148 avail_mem=15.37 GB):  13%"},
 		},
 		{
+			Name:     "sglang.found",
+			Literals: []string{"Load weight begin. avail mem="},
+			Expr:     `Load weight begin\. avail mem=(?<free_gib>\d+(?:\.\d+)?) GB`,
+			Gauge:    true, Source: src + ": what was free before the engine put anything on the card but its context", Also: []string{"sglang.mem_available"},
+			Match:   []pattern.Sample{{Line: "Load weight begin. avail mem=16.25 GB", Want: parser.Fields{"free": "17448304640"}}},
+			NoMatch: []string{"Load weight end. type=Qwen2ForCausalLM, dtype=torch.bfloat16, avail mem=64.25 GB, mem usage=14.50 GB."},
+		},
+		{
 			Name:     "sglang.mem_graphs",
 			Literals: []string{" graph end. Time elapsed: ", " graph end. elapsed="},
 			Expr: `graph end\. (?:Time elapsed: |elapsed=)[\d.]{1,12} s[.,](?: mem usage=(?<used_gib>\d+(?:\.\d+)?) GB[.,])?` +

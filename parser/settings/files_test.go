@@ -1,6 +1,7 @@
 package settings
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -191,6 +192,19 @@ func TestAFileThatTheShellPrintsIsReadWhole(t *testing.T) {
 		{name: "a program's own line", log: "started\nreading mistral.yaml\n" + file, want: rest},
 		{name: "a file that is not YAML", log: "started\n$ cat train.py\n" + file, want: rest},
 	})
+}
+
+func TestTheBatchOfATranscriptionIsReadFromAScript(t *testing.T) {
+	t.Parallel()
+	for log, is := range map[string]bool{
+		`    segments, info = pipe.transcribe(path, language="de", beam_size=5, batch_size=32, vad_filter=True)`: true,
+		"result = model.transcribe(audio, batch_size=32)":                                                        true,
+		"result = model.transcribe(audio, batch_size=batch_size)":                                                false,
+		"segments = model.transcribe(audio)  # batch_size=32 was too much":                                       false,
+		"model.transcribe(audio) took 32 s":                                                                      false,
+	} {
+		assert.Equal(t, is, slices.Contains(read(log), "script batch_size=32"), log)
+	}
 }
 
 func TestReportsAreNotConfigurations(t *testing.T) {

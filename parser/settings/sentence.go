@@ -2,30 +2,34 @@ package settings
 
 import (
 	"bytes"
+	"cmp"
 	"regexp"
 	"strings"
 
 	"oomscan/parser/lazyre"
 )
 
-// sentences are messages that describe settings without their names.
+// sentences are messages that describe settings without their names, and calls of scripts.
 var sentences = []struct {
 	literal string
 	expr    func() *regexp.Regexp
 	keys    []string // of the expression's groups
+	form    string   // Pairs if empty
 }{
 	// nanochat (scripts/base_train.py)
-	{"micro-batch / rank: ", lazyre.New(`micro-batch / rank: ([0-9]{1,9}) x ([0-9]{1,9}) = `), []string{"device_batch_size", "max_seq_len"}},
+	{"micro-batch / rank: ", lazyre.New(`micro-batch / rank: ([0-9]{1,9}) x ([0-9]{1,9}) = `), []string{"device_batch_size", "max_seq_len"}, ""},
 	// ms-swift (swift/utils/env.py)
-	{"Setting max_pixels: ", lazyre.New(`Setting max_pixels: ([0-9]{1,9})\b`), []string{"max_pixels"}},
+	{"Setting max_pixels: ", lazyre.New(`Setting max_pixels: ([0-9]{1,9})\b`), []string{"max_pixels"}, ""},
 	// TorchTitan (torchtitan/distributed/activation_checkpoint.py)
-	{string(recomputes), lazyre.New(`Applied ([a-z_]{1,20}) activation checkpointing to the model`), []string{"activation_checkpoint.mode"}},
+	{string(recomputes), lazyre.New(`Applied ([a-z_]{1,20}) activation checkpointing to the model`), []string{"activation_checkpoint.mode"}, ""},
 	// prime-rl (src/prime_rl/trainer/model.py)
-	{"activation checkpointing (", lazyre.New(`Applied activation checkpointing \(freq=([0-9]{1,4})\b`), []string{"trainer.model.ac.freq"}},
+	{"activation checkpointing (", lazyre.New(`Applied activation checkpointing \(freq=([0-9]{1,4})\b`), []string{"trainer.model.ac.freq"}, ""},
 	// DeepSpeed (runtime/engine.py)
-	{string(zeroStage), lazyre.New(`Creating (?:torch\.\w{1,16}|fp16|bf16) ZeRO stage ([123]) optimizer`), []string{"zero_optimization_stage"}},
+	{string(zeroStage), lazyre.New(`Creating (?:torch\.\w{1,16}|fp16|bf16) ZeRO stage ([123]) optimizer`), []string{"zero_optimization_stage"}, ""},
+	// faster-whisper (faster_whisper/transcribe.py) and WhisperX, in a script that the log shows
+	{".transcribe(", lazyre.New(`\.transcribe\([^#]{0,300}?\bbatch_size=([0-9]{1,5})\b`), []string{"batch_size"}, Script},
 	// fairseq (fairseq_cli/train.py)
-	{"max tokens per ", lazyre.New(`max tokens per (?:GPU|device) = (\w{1,20}) and (?:max sentences|batch size) per (?:GPU|device) = (\w{1,20})`), []string{"max_tokens", "max_sentences"}},
+	{"max tokens per ", lazyre.New(`max tokens per (?:GPU|device) = (\w{1,20}) and (?:max sentences|batch size) per (?:GPU|device) = (\w{1,20})`), []string{"max_tokens", "max_sentences"}, ""},
 }
 
 // sentence reads a message with settings in words.
@@ -34,7 +38,7 @@ func (r *Reader) sentence(text []byte) bool {
 		if s := &sentences[i]; bytes.Contains(text, []byte(s.literal)) {
 			if m := s.expr().FindSubmatch(text[:min(len(text), 4*MaxValue)]); m != nil {
 				for j, key := range s.keys {
-					r.report(Pair{Key: key, Value: string(m[j+1]), Line: r.line, Form: Pairs})
+					r.report(Pair{Key: key, Value: string(m[j+1]), Line: r.line, Form: cmp.Or(s.form, Pairs)})
 				}
 				return true
 			}

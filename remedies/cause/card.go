@@ -56,6 +56,9 @@ var card = []hypothesis{
 			switch {
 			case imageWorker(in) != "":
 				return "SGLang prepares images on this GPU, in processes of their own beside the engine's", nil
+			case OlderProcess(in) != nil:
+				p := OlderProcess(in)
+				return UsedBefore(in), &p.Bytes
 			case in.Others != nil:
 				n := in.strangers()
 				return fmt.Sprintf("other processes hold %s on this GPU%s%s", gib(n), in.holder(*n), PreparesImages(in)), n
@@ -271,10 +274,29 @@ func freeFarBelow(in *Input) string {
 // UsedBefore reports that much of a card was in use before its worker held any of it, which a context does not explain.
 func UsedBefore(in *Input) string {
 	const much = 8 << 30
+	if p := OlderProcess(in); p != nil {
+		return fmt.Sprintf("process %d holds %s of this GPU, and only %s was free when this run's engine started: it is another run's, perhaps one that was interrupted", p.PID, classifier.GiB(p.Bytes), classifier.GiB(in.EngineFound))
+	}
 	if !in.gpu() || in.UsedBefore < much {
 		return ""
 	}
 	return classifier.GiB(in.UsedBefore) + " of the GPU was in use before this run put anything on it: another process, perhaps of an earlier run, holds that"
+}
+
+// OlderProcess returns a process that PyTorch's message lists with more memory than an engine of the run found on any card when it started:
+// it cannot be that engine. Where the failed process is a trainer that has not started yet, nothing else of the run was there before.
+func OlderProcess(in *Input) *Listed {
+	if !in.gpu() || in.Phase != "init" || in.EngineFailed || in.EngineFound <= 0 || in.Total == nil || *in.Total-in.EngineFound < leastNeighbour {
+		return nil
+	}
+	list := in.named()
+	i := slices.IndexFunc(list, func(p Listed) bool {
+		return p.Bytes > max(leastNeighbour, in.EngineFound+roundingError) && !in.isOwn(p.Bytes)
+	})
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
 }
 
 // otherCard is a device that is not the first.

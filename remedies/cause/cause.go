@@ -119,6 +119,9 @@ type Input struct {
 	WideTraining                              bool   // the weights that are trained are float32
 	MadeWide                                  bool   // a trainer has its model in float32, whatever the settings say of other types
 	UsedBefore                                int64  // on a card, before its worker held any of it; 0 when unknown
+	EngineFound                               int64  // free on a card, at most, before an engine of the run loaded its weights; 0 when unknown
+	LoadsNext                                 bool   // ComfyUI had begun to load a model of its workflow, and was not done
+	EngineSlept                               bool   // an engine of the run has slept
 }
 
 // Holder is a process and the memory it held.

@@ -87,14 +87,15 @@ var host = []hypothesis{
 			{sign, mergesModels},
 			{sign + hint, KeepsSamples},
 			{proof, ReadsIntoHost},
+			{proof, loadsNext},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
 		},
-		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, offloadsWeights, createsStates, builds, oneRankReads, belowGiB},
+		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, offloadsWeights, createsStates, builds, oneRankReads, belowGiB, SleepersHold},
 		figure: func(in *Input) (string, *int64) {
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
 			}
-			if why := cmp.Or(numaCopies(in), KeepsSamples(in), mergesModels(in), converts(in)); why != "" {
+			if why := cmp.Or(numaCopies(in), KeepsSamples(in), mergesModels(in), converts(in), loadsNext(in)); why != "" {
 				return why, nil
 			}
 			if text, n := oneLoads(in); n != nil {
@@ -156,6 +157,7 @@ var host = []hypothesis{
 			{proof, offloadsCache},
 			{2 * proof, offloadsWeights},
 			{proof, engineKeeps},
+			{2 * proof, SleepersHold},
 			{proof + hint, both(frames(6, "pinned host memory for offloaded weights was refused", ".data.pin_memory()"), (*Input).host)},
 			{proof + hint, both(frames(6, "pinned host memory for offloaded states was refused", "pin_memory"), func(in *Input) bool { return in.host() && in.Backend == "deepspeed" })},
 		},
@@ -163,6 +165,9 @@ var host = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			if in.Calibrates {
 				return in.calibration("in host memory")
+			}
+			if SleepersHold(in) != "" {
+				return "engines that sleep keep their weights in host memory", nil
 			}
 			if swapSpace(in) != "" {
 				if in.GPUs > 1 {

@@ -52,6 +52,18 @@ func engineKeeps(in *Input) string {
 	return ""
 }
 
+// SleepersHold says that the processes of engines that have slept held most of a node's memory, each more than its part of the weights: the
+// first level of vLLM's sleep keeps them in pinned host memory. vLLM starts its engines, and their workers, by spawning processes.
+func SleepersHold(in *Input) string {
+	if !in.EngineSlept && !in.SleptOnHost || len(in.Holders) == 0 || in.Holders[0].Bytes < max(in.EngineWeights, 1<<30) {
+		return ""
+	}
+	if held := in.HeldBy("multiprocessing.spawn", "enginecore", "vllm::", "llmrayactor", "rayworkerwrapper"); held != "" {
+		return held + ": engines that sleep keep their weights in host memory"
+	}
+	return ""
+}
+
 // offloadsWeights says that the weights which each rank keeps in host memory, in GiB for each GPU (vllm/config/cache.py), are more than
 // half of the memory that was there.
 var offloadsWeights = both(func(in *Input) string {

@@ -12,6 +12,19 @@ import (
 // loadingAnywhere reports whether weights were read, on the card or on the host.
 func (in *Input) loadingAnywhere() bool { return in.loading() && (in.gpu() || in.host()) }
 
+// loadsNext says that ComfyUI was loading one more model of its workflow when the machine's memory was full: it keeps those that it has loaded
+// in host memory, for the next run of the workflow.
+func loadsNext(in *Input) string {
+	if !in.host() || !in.LoadsNext || in.LimitReached {
+		return ""
+	}
+	held := ""
+	if one := in.OneHolder(); one != "" {
+		held = ": " + one
+	}
+	return "ComfyUI was loading one more model, and keeps those of the whole workflow in host RAM" + held
+}
+
 // loadedTwice reports that more is allocated during weight loading than the weights take in 16 bits.
 func loadedTwice(in *Input) string {
 	p := in.Parameters.Value
