@@ -64,11 +64,11 @@ func (c *conclusion) endedWell(last *event) bool {
 	})
 }
 
-// tellsOfDeath reports whether the program that failed speaks itself, with a traceback or a record of an error, or who killed it: Slurm by its name,
-// Kubernetes, the kernel or a daemon in its log.
+// tellsOfDeath reports whether the program that failed speaks itself, with a traceback that nothing caught or a record of an error, or who killed
+// it: Slurm by its name, Kubernetes, the kernel or a daemon in its log.
 func tellsOfDeath(e *event) bool {
 	switch by := e.pattern.Program; {
-	case e.Trace != nil && len(e.Trace.Frames) > 0, e.Header.Level == 'E', e.Header.Level == 'F':
+	case uncaught(e.Trace), e.Header.Level == 'E', e.Header.Level == 'F':
 		return true
 	case by.Scheduler != "":
 		return strings.HasPrefix(e.Text, "slurmstepd: ") || strings.HasPrefix(e.Text, "srun: ")

@@ -11,7 +11,7 @@ import (
 const (
 	oneLine = "quoted: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n"
 	killed  = "Out of memory: Killed process 4711 (python3) total-vm:412093344kB, anon-rss:251120928kB\n"
-	traced  = "Traceback (most recent call last):\n  File \"/home/u/train.py\", line 61, in step\n    loss.backward()\n" +
+	traced  = "Traceback (most recent call last):\n  File \"/home/u/train.py\", line 90, in <module>\n    main()\n  File \"/home/u/train.py\", line 61, in step\n    loss.backward()\n" +
 		"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free.\n"
 )
 
@@ -28,6 +28,8 @@ func TestAMessageThatEndsWellIsSurvived(t *testing.T) {
 		"tests that pass":                   {oneLine + "====== 40 passed, 2 skipped in 9.81s ======\n", true},
 		"a CI job that succeeded":           {traced + "srun: error: n1: task 0: Exited with exit code 1\nCleaning up\nJob succeeded\n", true},
 		"nothing behind it":                 {oneLine, false},
+		"a traceback that was caught":       {strings.ReplaceAll(traced, "<module>", "sweep") + "bs=16 does not fit\nsweep done in 12.1 s\n", true},
+		"a training that ended":             {oneLine + "{'train_runtime': 5120.9, 'train_samples_per_second': 24.1, 'train_loss': 1.01, 'epoch': 3.0}\n", true},
 		"it ended well before":              {"+ exit 0\n" + oneLine, false},
 		"another exit status":               {oneLine + "+ exit 1\n", false},
 		"a report of the failure":           {oneLine + "memory snapshot saved to /tmp/oom/rank3.pickle\n", false},

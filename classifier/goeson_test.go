@@ -58,6 +58,7 @@ var trainerSteps = map[string]string{
 	"Ultralytics since 8.3.200": "      1/100      2.1G      1.231      3.021      1.412         41        640: 2% ──────────── #/900 2.1it/s 10.1s<6:41\n",
 	"Ultralytics, whole epochs": "      #/999      2.1G      1.231      3.021      1.412         41        640: 100%|███| 900/900 [05:01<00:00,  1.66it/s]\n",
 	"how much is done":          "INFO filter: #5,000 documents read, 5,000 dropped (14.3%), rss 6.1 GB\n",
+	"what is worked through":    "2025-06-01 10:00:00,123 INFO indexer part #/900 encoded: 20000 chunks\n",
 	"how much in a second":      "INFO client: #/2000 answered, 11.3 answers/s, 0 errors\n",
 	"CLU":                       "I0601 10:00:00.123456 140000000000000 logging_writer.py:48] [#] loss=2.310000, steps_per_sec=1.2\n",
 	"XGBoost":                   "[#]\ttrain-rmse:1.93000\teval-rmse:0.61\n",
@@ -215,6 +216,7 @@ func TestWhatOthersPrintBehindAFailureIsNoRecovery(t *testing.T) {
 	worker := label("(WorkerDict pid=7, ip=10.0.0.2) ", died)
 	for name, log := range map[string]string{
 		"another launch's steps":                   died + strings.Repeat("Loading the data\n", 9) + "step 100/9000 loss 2.31\n" + strings.Repeat("reading the next shard of the training set\n", 600) + "step 200/9000 loss 2.21\nstep 300/9000 loss 2.11\nstep 400/9000 loss 2.01\n",
+		"files that are packed":                    died + "copying file 1/4\ncopying file 2/4\ncopying file 3/4\ncopying file 4/4\nshard 1/3\nshard 2/3\nshard 3/3\n",
 		"the upload of a log":                      died + "wandb: uploading artifact run-x 1/4 files\nwandb: | 0.012 MB of 0.012 MB uploaded\nwandb: Run history:\nwandb: train/loss 1\nwandb: Run summary:\nwandb: train/loss 2.31\nwandb: step 140\n",
 		"the history of metrics":                   died + "wandb:\nwandb: Run summary:\nwandb:         train/epoch 1.0\nwandb:   train/global_step 140\nwandb:          train/loss 2.3105\n",
 		"a quotation of a success":                 died + "> step 141 loss 2.3\n> step 142 loss 2.2\n> step 143 loss 2.1\n> step 144 loss 2.0\n",

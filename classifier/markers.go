@@ -41,7 +41,7 @@ func (c *Collector) marker(o *parser.Marker) {
 			f.Signs.count(o.Header.Launched(), f.Progress)
 		}
 	case "trained":
-		f.Trained = o.At.Line
+		f.Trained, f.EndedWell = o.At.Line, o.At.Line
 	case "ended_well":
 		f.EndedWell = o.At.Line
 	case "succeeded":

@@ -45,7 +45,7 @@ func columnsIn(line []byte) (c columns, ok bool) {
 
 // isCounted reports whether the name of a column is a word for a step.
 func isCounted(name []byte) bool {
-	return len(name) == 1 && (name[0] == '#' || name[0]|0x20 == 'e') || wordBefore(append(bytes.Clone(name), ':')) != ""
+	return len(name) == 1 && (name[0] == '#' || name[0]|0x20 == 'e') || wordBefore(append(bytes.Clone(name), ':'), stepWords) != ""
 }
 
 // mayHold reports whether a line may be a row of the table: a cheap check.

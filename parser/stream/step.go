@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,6 +20,10 @@ import (
 
 // stepWords are the words before a number, each with an s behind it or not.
 var stepWords = []string{"step", "iter", "it", "iteration", "batch", "update", "rollout", "epoch", "tick", "up"}
+
+// itemWords are what programs work through one by one, before a number and the number of all. A script that packs up behind a run counts files
+// and shards.
+var itemWords = []string{"part", "chunk", "item", "task", "query", "request", "sample", "example", "question", "problem", "prompt", "document", "doc", "page", "record", "image", "sequence", "trial", "fold"}
 
 // measures are the words before a number that only who works prints.
 var measures = []string{"loss", "acc", "accuracy", "ppl", "reward", "lr", "eta", "rmse", "auc", "logloss", "return", "cost", "l1", "l2", "mse", "mae", "learn"}
@@ -93,7 +98,7 @@ type forms map[string][]int
 // mayAdvance reports whether a message names a step or a measure, as those that count do.
 func mayAdvance(body []byte) bool {
 	for i := range body {
-		if ascii.IsDigit(body[i]) && (i == 0 || !ascii.IsDigit(body[i-1])) && wordBefore(body[:i]) != "" {
+		if ascii.IsDigit(body[i]) && (i == 0 || !ascii.IsDigit(body[i-1])) && wordBefore(body[:i], stepWords) != "" {
 			return true
 		}
 	}
@@ -142,7 +147,7 @@ func counterAt(body []byte, i int) (c counter, size int) {
 	if n == 0 || i > 0 && (ascii.IsWord(body[i-1]) || body[i-1] == '/' || body[i-1] == '.') {
 		return counter{}, run(body[i:])
 	}
-	c = counter{n: body[i : i+n], word: wordBefore(body[:i])}
+	c = counter{n: body[i : i+n], word: wordBefore(body[:i], stepWords)}
 	rest := fraction(body[i+n:])
 	if i == 1 && body[0] == '[' && len(rest) > 0 && rest[0] == ']' {
 		c.word = "step" // [120] loss=2.31
@@ -154,6 +159,7 @@ func counterAt(body []byte, i int) (c counter, size int) {
 		tail = bytes.TrimLeft(tail, " ")
 		if all := digits(tail); all > 0 && !bytes.HasPrefix(tail[all:], []byte("/")) && atMost(c.n, tail[:all]) {
 			c.total, rest = tail[:all], fraction(tail[all:])
+			c.word = cmp.Or(c.word, wordBefore(body[:i], itemWords))
 		}
 	} else if c.bar = bytes.HasPrefix(rest, []byte("it [")) || isOfTotal(rest) || c.word != "" && isOver(body, rest); c.bar {
 		return c, n
@@ -180,8 +186,8 @@ func isOver(body, rest []byte) bool {
 	return bytes.HasPrefix(rest, []byte(" finished")) || body[0] == '|' && bytes.IndexByte(body[1:], '|')+3 < len(body) && string(bytes.TrimLeft(rest, " ")) == "|"
 }
 
-// wordBefore is the word for a step that stands before a number, empty when none does. Only marks stand between.
-func wordBefore(b []byte) string {
+// wordBefore is the one of some words that stands before a number, empty when none does. Only marks stand between.
+func wordBefore(b []byte, words []string) string {
 	end := len(b)
 	for end > 0 && strings.IndexByte(" :=[(\"'#.|", b[end-1]) >= 0 {
 		end--
@@ -197,7 +203,7 @@ func wordBefore(b []byte) string {
 	if word[len(word)-1]|0x20 == 's' {
 		word = word[:len(word)-1]
 	}
-	for _, w := range stepWords {
+	for _, w := range words {
 		if rest, ok := cutFold(word, w); ok && len(rest) == 0 {
 			return w
 		}
