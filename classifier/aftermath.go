@@ -13,17 +13,12 @@ import (
 
 // survived reports whether the run went on: it recovered, or reported training steps after the root.
 func (c *conclusion) survived() bool {
-	f, last := c.root.file, c.evidence[0]
-	for _, e := range c.evidence {
-		if e.file == f && e.At.Line > last.At.Line && (sameWriter(c.root, e) || !echo(c.root, e)) {
-			last = e // a controller repeats the failure once it has decided to go on
-		}
-	}
+	f, last := c.root.file, c.lastEvidence()
 	end := f.Steps
 	if last.Attempt < len(f.Done) {
 		end = f.Done[last.Attempt]
 	}
-	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= 2 || c.goesOn(last)) || c.failsAgain(last) || c.retried() || c.warned() || c.stepsElsewhere() || !slices.ContainsFunc(c.evidence, tellsOfDeath) && (beforeTheRun(last) || c.endedWell(last)) || f.Succeeded > last.At.Line {
+	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= 2 || c.goesOn(last)) || c.failsAgain(last) || c.retried() || c.warned() || c.stepsElsewhere() || c.endsWell(last) || f.Succeeded > last.At.Line {
 		return true
 	}
 	for _, e := range c.job.index.recovered {
@@ -44,6 +39,27 @@ func (c *conclusion) survived() bool {
 		}
 	}
 	return false
+}
+
+// lastEvidence is what was reported last of the failure, in the root's input. A controller repeats it once it has decided to go on.
+func (c *conclusion) lastEvidence() *event {
+	last := c.evidence[0]
+	for _, e := range c.evidence {
+		if e.file == c.root.file && e.At.Line > last.At.Line && (sameWriter(c.root, e) || !echo(c.root, e)) {
+			last = e
+		}
+	}
+	return last
+}
+
+// endsWell reports whether a log goes on and ends as if nothing had happened, behind a message that is nobody's own word of a death.
+func (c *conclusion) endsWell(last *event) bool {
+	return !slices.ContainsFunc(c.evidence, tellsOfDeath) && (beforeTheRun(last) || c.endedWell(last))
+}
+
+// quoted reports whether a message only tells of a kill: who is killed says nothing, so it is the killer's word that something else shows.
+func (c *conclusion) quoted() bool {
+	return c.root.Kind == parser.OOMKill && c.endsWell(c.lastEvidence())
 }
 
 // beforeTheRun reports whether the first program that the input shows started behind a message and then counted on: the message is one

@@ -24,7 +24,7 @@ func TestAMessageThatEndsWellIsSurvived(t *testing.T) {
 	}{
 		"a script's own exit":               {oneLine + "checked 12 files\n+ exit 0\n", true},
 		"what was written":                  {oneLine + "[eval] results written to out/m/terminal.json\n", true},
-		"how long it took":                  {killed + "[line_stats] done in 21 min 40 s\n", true},
+		"how long it took":                  {oneLine + "[line_stats] done in 21 min 40 s\n", true},
 		"tests that pass":                   {oneLine + "====== 40 passed, 2 skipped in 9.81s ======\n", true},
 		"a CI job that succeeded":           {traced + "srun: error: n1: task 0: Exited with exit code 1\nCleaning up\nJob succeeded\n", true},
 		"nothing behind it":                 {oneLine, false},
@@ -38,7 +38,6 @@ func TestAMessageThatEndsWellIsSurvived(t *testing.T) {
 		"a shell that saw a kill":           {killed + "/var/spool/slurmd/job12/slurm_script: line 9:  4711 Killed                  python3 train.py\n+ exit 0\n", false},
 		"a record of an error":              {"2025-05-05 10:00:00 ERROR training failed: CUDA out of memory. Tried to allocate 2.00 GiB (GPU 0; 39.39 GiB total capacity; 37.00 GiB already allocated; 1.00 GiB free; 37.5 GiB reserved in total by PyTorch)\nexit code 0\n", false},
 		"Slurm's own words":                 {"slurmstepd: error: Detected 1 oom_kill event in StepId=123.0. Some of the step tasks have been OOM Killed.\nresults written to /scratch/x/out.json\n", false},
-		"Slurm's words, shown":              {"pred: slurmstepd: error: Detected 1 oom_kill event in StepId=123.0. Some of the step tasks have been OOM Killed.\nresults written to /scratch/x/out.json\n", true},
 		"the kernel's log":                  {"[12345.678901] " + killed + "+ exit 0\n", false},
 		"the state of a pod":                {"NAME READY STATUS RESTARTS AGE\ntrain-0   0/1     OOMKilled   0          3m\n+ exit 0\n", false},
 		"C++ terminates":                    {"terminate called after throwing an instance of 'std::runtime_error'\n  what():  CUDA error: out of memory\n+ exit 0\n", false},
@@ -64,8 +63,7 @@ func TestWhatStandsBeforeTheFirstLaunchKilledNoRun(t *testing.T) {
 		log  string
 		want bool
 	}{
-		"a message, and then the run":    {killed + launch + steps, true},
-		"a message of another kind":      {oneLine + launch + steps, true},
+		"a message, and then the run":    {oneLine + launch + steps, true},
 		"a run that shows no steps":      {killed + launch, false},
 		"a run that had begun":           {launch + killed + strings.Repeat("loading\n", 9) + launch + steps, false},
 		"steps alone":                    {"step 90/900 loss 2.4\n" + killed + launch + steps, false},
@@ -77,6 +75,29 @@ func TestWhatStandsBeforeTheFirstLaunchKilledNoRun(t *testing.T) {
 			got := read(t, map[string]string{"x.log": c.log}).Incidents
 			require.Len(t, got, 1)
 			assert.Equal(t, c.want, got[0].Survived)
+		})
+	}
+}
+
+// TestAKillThatOnlySomethingShowsIsQuoted has kills in nobody's own words, and logs that end well behind them.
+func TestAKillThatOnlySomethingShowsIsQuoted(t *testing.T) {
+	t.Parallel()
+	const shown = "pred: slurmstepd: error: Detected 1 oom_kill event in StepId=123.0. Some of the step tasks have been OOM Killed.\n"
+	for name, c := range map[string]struct {
+		log    string
+		quoted int
+	}{
+		"an answer":                   {shown + "results written to /scratch/x/out.json\n", 1},
+		"a list, and then the run":    {killed + "+ torchrun --nproc_per_node 8 train.py\nstep 100/900 loss 2.31\nstep 200/900 loss 2.21\nstep 300/900 loss 2.11\nstep 400/900 loss 2.01\n", 1},
+		"an answer, and nothing else": {shown, 0},
+		"Slurm's own words":           {strings.TrimPrefix(shown, "pred: ") + "results written to /scratch/x/out.json\n", 0},
+		"a shell that saw the kill":   {killed + "/var/spool/slurmd/job12/slurm_script: line 9:  4711 Killed                  python3 train.py\n+ exit 0\n", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"x.log": c.log})
+			assert.Len(t, got.Quoted, c.quoted)
+			assert.Len(t, got.Incidents, 1-c.quoted)
 		})
 	}
 }

@@ -28,8 +28,9 @@ const (
 // Result is the classification of one job.
 type Result struct {
 	Run       Run
-	Incidents []Incident // in order of occurrence
-	EndedBy   []Ending   // where there are no incidents
+	Incidents []Incident        // in order of occurrence
+	EndedBy   []Ending          // where there are no incidents
+	Quoted    []parser.Position // of messages that are no incidents, because of how their log ends
 }
 
 // Overrides are what the user knows better than the log.
@@ -62,7 +63,8 @@ func (c *Collector) ResultWith(o Overrides) Result {
 	j.takeClasses()
 	j.takeRecoveries()
 	j.index = newIndex(j)
-	r := Result{Run: j.run, Incidents: j.incidents()}
+	r := Result{Run: j.run}
+	r.Incidents, r.Quoted = j.incidents()
 	if len(r.Incidents) == 0 {
 		r.EndedBy = j.ended()
 	}
@@ -164,8 +166,8 @@ func sameJob(a, b string) bool {
 	return a != "" && a == b
 }
 
-// incidents groups the evidence into incidents, in order of occurrence.
-func (j *job) incidents() []Incident {
+// incidents groups the evidence into incidents, in order of occurrence. Where it is no incident, quoted is where it stands.
+func (j *job) incidents() (out []Incident, quoted []parser.Position) {
 	var clusters []*cluster
 	byAttempt := map[int][]*cluster{}
 	for _, e := range j.ordered(parser.Evidence) {
@@ -183,10 +185,15 @@ func (j *job) incidents() []Incident {
 		}
 	}
 	next := nextStarts(clusters)
-	out := make([]Incident, 0, len(clusters))
 	attempts := map[parser.Position]int{}
 	for _, cl := range clusters {
 		c := cl.conclude(next[cl])
+		if c.quoted() {
+			for _, e := range c.evidence {
+				quoted = append(quoted, e.At)
+			}
+			continue
+		}
 		in := c.incident()
 		attempts[in.Root.At] = c.root.Attempt
 		out = append(out, in)
@@ -197,7 +204,7 @@ func (j *job) incidents() []Incident {
 	for i := range out {
 		out[i].ID = fmt.Sprintf("%s@%s:%d", out[i].Kind, out[i].Root.At.Source, out[i].Root.At.Line)
 	}
-	return out
+	return out, quoted
 }
 
 // clusterFor returns the cluster that a piece of evidence belongs to, or nil if it begins a new one. Of several it prefers the

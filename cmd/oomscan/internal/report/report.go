@@ -233,7 +233,12 @@ type Stats struct {
 // New joins a classification with its remedies; guides are the user's own. It masks the secrets in every string: no renderer can
 // show one.
 func New(version string, inputs []Input, res classifier.Result, guides ...remedies.Guide) Report {
-	r := Report{Schema: Schema, Version: version, Inputs: inputs, Run: run(res.Run)}
+	r := Report{Schema: Schema, Version: version, Inputs: slices.Clone(inputs), Run: run(res.Run)}
+	for _, at := range res.Quoted {
+		if i := slices.IndexFunc(r.Inputs, func(in Input) bool { return in.Name == at.Source }); i >= 0 {
+			r.Inputs[i].Quoted++
+		}
+	}
 	for _, in := range inputs {
 		r.Stats.Bytes += in.Bytes
 		r.Stats.Lines += in.Lines

@@ -77,7 +77,7 @@ func noneText(r *Report) string {
 
 // quotedText says how many messages are text that a log quotes.
 func quotedText(n int) string {
-	return count(n, "memory message", "memory messages") + " in printed samples, not counted as failures"
+	return count(n, "memory message", "memory messages") + " that the log only quotes, not counted as failures"
 }
 
 // shortenedText says how many messages are kept in part only, or counted only.
