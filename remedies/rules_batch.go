@@ -53,8 +53,8 @@ func (q *paramQuery) halvings() (k int, how string) {
 	switch {
 	case logits && q.copiesAfter() > 1:
 		k, why = max(1, int(math.Ceil(math.Log2(float64(1+q.copiesAfter())*ratio)))), fmt.Sprintf("and copies in float32 then take %d times its size: ", q.copiesAfter())
-	case logits && q.phase == "forward" && *r.Free < 2*(*r.Requested>>min(k, 62)):
-		k, why = k+1, "and the loss makes another copy: "
+	case logits && (q.phase == "forward" || q.phase == "logprob" && q.stackContains(1, ".float()", "float32")) && *r.Free < 2*(*r.Requested>>min(k, 62)):
+		k, why = k+1, "and the loss, or the softmax behind the cast, makes another copy: "
 	case logits && *r.Free-*r.Requested>>min(k, 62) < slack:
 		k, why = k+1, "and the loss copies some of it: "
 	}

@@ -45,7 +45,7 @@ func roomBeforeWake(ctx *Context) (room, total int64, size string, ok bool) {
 }
 
 // trainerReserved returns what the trainer's allocator held of a card, by its last reading, or the largest of the actors that DeepSpeed made
-// in processes of their own.
+// in processes of their own, with the reference model in another.
 func trainerReserved(ctx *Context) (most int64, ok bool) {
 	if g, found := lastReading(ctx.run, "reading.reserved"); found {
 		return g.Fields.Int("reserved")
@@ -55,6 +55,9 @@ func trainerReserved(ctx *Context) (most int64, ok bool) {
 			most, ok = n, true
 		}
 	}
+	if ref, known := ctx.setup.Budget(memory.PhaseRollout).Part("reference"); known && ok {
+		most += ref.Low
+	}
 	return most, ok
 }
 
@@ -62,7 +65,7 @@ func trainerReserved(ctx *Context) (most int64, ok bool) {
 func cardOfShare(ctx *Context) (int64, bool) {
 	g, slept := lastReading(ctx.run, "vllm.slept")
 	freed, known := g.Fields.Int("freed")
-	share, ok := ctx.settings.find("gpu_memory_utilization", false)
+	share, ok := ctx.settings.find("*gpu_memory_utilization", false) // OpenRLHF's, TRL's and ms-swift's begin with vllm_
 	f, isShare := parseNumber(share.value.Value)
 	if !slept || !known || !ok || !isShare || f <= 0 || f > 1 {
 		return 0, false
