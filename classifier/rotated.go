@@ -13,12 +13,12 @@ import (
 )
 
 // rotated matches what log rotation appends to a name, before the suffix of a compressed file: logrotate's and Python's numbers,
-// split's letters, parts, and dates.
-var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3}|a[a-z]|part[-_.]?(?:\d{1,5}|[a-z]{2}))|[-.]((?:19|20)\d\d-?[01]\d-?[0-3]\d(?:[-_T]?\d\d[-:]?\d\d(?:[-:]?\d\d)?|[-_T][0-2]\d)?))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
+// split's letters, parts, and dates, or the second at which rotatelogs begins a file.
+var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3}|a[a-z]|part[-_.]?(?:\d{1,5}|[a-z]{2}))|[-.]((?:19|20)\d\d[-.]?[01]\d[-.]?[0-3]\d(?:[-_T]?\d\d[-:_]?\d\d(?:[-:_]?\d\d)?|[-_T]?[0-2]\d)?|1\d{7}00))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
 
-// hourly matches an hour before the ending of a name, where Log4j and namers for Python's handlers put it. A stamp with minutes there is the
-// beginning of a run, as a rule.
-var hourly = lazyre.New(`^(.*[^.\d].*?)[-.](20\d\d-[01]\d-[0-3]\d[-_T][0-2]\d)(\.(?:log|out|err|txt))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
+// hourly matches an hour before the ending of a name, where Log4j, namers for Python's handlers, and who calls rotatelogs or cronolog put it. A stamp
+// with minutes there is the beginning of a run, as a rule.
+var hourly = lazyre.New(`^(.*[^.\d].*?)[-.](20\d\d-[01]\d-[0-3]\d[-_T][0-2]\d|20\d\d[01]\d[0-3]\d[-_T]?[0-2]\d)(\.(?:log|out|err|txt))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
 
 // Rotated returns the name that a file had before log rotation and its order among the files of that name, oldest first; the
 // live file has the highest. A number counts only after a file extension: train.log.2, but not run.2. The parts of a split log
@@ -32,15 +32,14 @@ func Rotated(name string) (log string, place int) {
 		return name, now
 	}
 	m := rotated().FindStringSubmatch(name)
-	if m == nil {
+	if m == nil || m[2] == "" && !isTime(m[1], m[3]) {
 		if m = hourly().FindStringSubmatch(name); m == nil {
 			return name, now
 		}
 		return m[1] + m[3], placeOfTime(m[2])
 	}
 	if m[2] != "" {
-		base := m[1][strings.LastIndexAny(m[1], "/!")+1:]
-		if strings.LastIndexByte(base, '.') <= 0 {
+		if !hasEnding(m[1]) {
 			return name, now
 		}
 		if part, ok := strings.CutPrefix(m[2], "part"); ok {
@@ -58,6 +57,17 @@ func Rotated(name string) (log string, place int) {
 		return m[1], now - 1 - n // the number counts up with age
 	}
 	return m[1], placeOfTime(m[3])
+}
+
+// isTime reports whether digits behind a log's name are a time of rotation. Ten of them are an hour, or the beginning of one in seconds.
+func isTime(log, digits string) bool {
+	n, err := strconv.Atoi(digits)
+	return len(digits) != len("2026110109") || err != nil || hasEnding(log) && (digits[0] != '1' || n%3600 == 0)
+}
+
+// hasEnding reports whether a file's name has an ending.
+func hasEnding(name string) bool {
+	return strings.LastIndexByte(name[strings.LastIndexAny(name, "/!")+1:], '.') > 0
 }
 
 // placeOfTime is the place of a file with a date, and perhaps a time, in its name.

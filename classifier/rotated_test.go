@@ -19,6 +19,12 @@ func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
 		{"x.log-20261101", "x.log-20261102.gz", "x.log"},
 		{"x.log.2026-11-01", "x.log.2026-11-01_10-00", "x.log.2026-11-02", "x.log"},
 		{"x.log.2026-11-01_09", "x.log.2026-11-01_10", "x.log.2026-11-02_00", "x.log"},
+		{"x.log-2026110109", "x.log-2026110110.gz", "x.log"},
+		{"x.log.2026.11.01", "x.log.2026.11.02", "x.log"},
+		{"x.log.2026-11-01-09_00_00", "x.log.2026-11-01-10_00_00", "x.log"},
+		{"x.log.1761998400", "x.log.1762002000", "x.log"},
+		{"x-2026110109.log", "x-2026110110.log.gz", "x.log"},
+		{"x.20261101_09.log", "x.20261101_10.log", "x.log"},
 		{"x.2026-11-01_09.log", "x.2026-11-01_10.log.gz", "x.log"},
 		{"a.tar!x.log.1", "a.tar!x.log"},
 		{"x.log.aa", "x.log.ab.gz", "x.log.ac"},
@@ -41,7 +47,7 @@ func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
 // TestAStampOfARunIsNoRotation: the time at which a run began is in the name of its log.
 func TestAStampOfARunIsNoRotation(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"run.2026-11-01_09-15.log", "run-2026-11-01_09-15-10.log", "run-2026110109.log", "run-2026-11-01.log", "2026-11-01_09.log", "run-2026110109"} {
+	for _, name := range []string{"run.2026-11-01_09-15.log", "run-2026-11-01_09-15-10.log", "run-202611010915.log", "run-2026-11-01.log", "2026-11-01_09.log", "2026110109.log", "run-2026110109", "run-1762002000", "run.log.1762002017", "run-1762002000.log"} {
 		log, _ := Rotated(name)
 		assert.Equal(t, name, log)
 	}

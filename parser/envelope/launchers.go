@@ -31,6 +31,16 @@ var launchers = []format{
 		noMatch: []string{`rank 3 of 8`, `(rank 1 of 8) text`, `Rank 3 failed`, `ranks: 3 |`},
 	},
 	{
+		name: "rank in brackets", writer: "formats of logging of users' own, behind the level",
+		template: `[{rank|Rank|RANK}={rank}{? {node|host}={host}}]{_}`, label: "r{rank}", anywhere: true,
+		match: []sample{
+			{`[rank=7] text`, `text`, `rank=7; stream=r7`},
+			{`[rank=7 node=gn17]   text`, `  text`, `host=gn17; rank=7; stream=r7`},
+			{`2025-06-01 10:00:00,123 ERROR [rank=7 node=gn17] text`, `text`, `local=2025-06-01T10:00:00.123; level=E; host=gn17; rank=7; stream=r7`},
+		},
+		noMatch: []string{`[rank=3 of 8] text`, `[rank=3, loss=2] text`},
+	},
+	{
 		name: "stream in brackets", writer: "agents that run a program and label its two streams; Jan names the program, behind a stamp of its own",
 		template: `[{?{process} }std{err|out}]{_}`, anywhere: true,
 		match: []sample{

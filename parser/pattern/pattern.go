@@ -282,8 +282,16 @@ func (v *Vetoes) Add(m *Matcher) {
 }
 
 // Match reports whether one of them matches a message (see [Runes]). Few messages come so far, and the search for the literals of
-// the other patterns is faster without those of vetoes.
+// the other patterns is faster without those of vetoes. A text that a program quotes in front of its own words hides none of these.
 func (v Vetoes) Match(message []byte, text []rune) bool {
+	if !v.matches(message, text) {
+		return false
+	}
+	own := OwnWords(message)
+	return own == nil || v.matches(own, Runes(nil, own))
+}
+
+func (v Vetoes) matches(message []byte, text []rune) bool {
 	pairs := literal.PairsOf(message)
 	holds := func(words []literal.Word) bool {
 		for i := range words {

@@ -46,7 +46,7 @@ func (r *Reader) inDrawn(own []byte, at int) bool {
 		case beginsWith(line, rowSigns):
 			rows = append(rows, line)
 		default:
-			return rules > 1 && isOfTexts(heads)
+			return rules > 1 && (isOfTexts(heads) || isFrame(heads))
 		}
 	}
 	return false
@@ -83,6 +83,22 @@ func isOfTexts(rows [][]byte) bool {
 		}
 	}
 	return texts
+}
+
+// ofFailure is a column of a table that tells what went wrong with each record.
+var ofFailure = lazyre.New(`(?i)err|exc|fail|trace`)
+
+// isFrame reports whether the row at the head of a table is one of a frame of data as Spark shows it (Dataset.show, showString): no blank stands
+// between a name and the bar before it, or behind it where cells are cut. Whoever draws a table of workers puts one on both sides.
+func isFrame(rows [][]byte) bool {
+	if len(rows) != 1 || ofFailure().Match(rows[0]) {
+		return false
+	}
+	left, right := true, true
+	for _, name := range bytes.Split(bytes.Trim(rows[0], "|"), []byte{'|'}) {
+		left, right = left && indentOf(name) == 0, right && len(bytes.TrimRight(name, " ")) == len(name)
+	}
+	return left || right
 }
 
 // beginsWith reports whether a line begins with one of some signs, and endsWith whether it ends with one.

@@ -17,6 +17,8 @@ func TestABoxAroundTextsQuotesThem(t *testing.T) {
 		panel  = "│ slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed. │\n╰───────╯\n"
 		chosen = "[rm eval] #10\n    prompt   | Why?\n    chosen   | Look at\n"
 		kill   = "             | Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB\n"
+		spark  = "+-------+------------+\n|job_id |last_line   |\n+-------+------------+\n|8812041|step 1      |\n"
+		told   = "|8812107|slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.|\n"
 		record = "-[ RECORD 1 ]--------\nid    | 90413\nstate | solved\nempty |\nbody  | The log ends with +\n"
 	)
 	ascii := strings.NewReplacer("│", "|", "┌────┬───────┬──────┐", "+----+---+---+", "├────┼───────┼──────┤", "+----+---+---+")
@@ -24,6 +26,11 @@ func TestABoxAroundTextsQuotesThem(t *testing.T) {
 		log    string
 		quoted bool
 	}{
+		"a frame that Spark shows":        {spark + told, true},
+		"one whose cells are cut":         {strings.Replace(spark, "|job_id |last_line   |", "| job_id|   last_line|", 1) + told, true},
+		"one that holds errors":           {strings.Replace(spark, "last_line", "error    ", 1) + told, false},
+		"a table with blanks at bars":     {strings.Replace(spark, "|job_id |last_line   |", "| job_id | last_line |", 1) + told, false},
+		"a row behind a frame":            {spark + "+-------+------------+\nstep 1\n" + told, false},
 		"a table of posts":                {posts + row, true},
 		"its second row":                  {posts + first + row, true},
 		"a table of ASCII":                {ascii.Replace(posts + first + row), true},

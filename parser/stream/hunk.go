@@ -173,6 +173,38 @@ func (p *printed) takes(line []byte) bool {
 	return true
 }
 
+// inPatch reports whether an event is in a hunk of a diff that another program than git printed, such as black or diff itself, with as much before
+// each line as before the head of the hunk.
+func (r *Reader) inPatch(own []byte, at int) bool {
+	if !r.holdsAbove(at, "@@ -") {
+		return false // as most events
+	}
+	rows := [][]byte{own}
+	for line := range r.above(at) {
+		if margin := bytes.Index(line, []byte("@@ -")); margin >= 0 {
+			p := printed{}
+			p.inHunk(line[margin:])
+			return p.takesAll(rows, line[:margin])
+		}
+		rows = append(rows, line)
+	}
+	return false
+}
+
+// takesAll reports whether all rows, the last one first, are lines of a hunk behind what stands before each.
+func (p *printed) takesAll(rows [][]byte, lead []byte) bool {
+	for _, row := range slices.Backward(rows) {
+		line, ok := cutLead(row, lead)
+		if ok && len(line) == 0 {
+			line = []byte{' '} // who collects lines trims them
+		}
+		if !ok || !p.takes(line) {
+			return false
+		}
+	}
+	return true
+}
+
 // uncolored leaves out the color with which git begins a line of a diff (color.diff in git-config).
 func uncolored(line []byte) []byte {
 	if rest, ok := bytes.CutPrefix(line, []byte("\x1b[")); ok {

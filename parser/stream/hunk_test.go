@@ -12,6 +12,8 @@ func TestALineOfADiffIsQuoted(t *testing.T) {
 		oom    = " RuntimeError: CUDA error: out of memory\n"
 		file   = "diff --git a/x b/x\nindex 1..2 100644\n--- a/x\n+++ b/x\n"
 		colors = "\x1b[1mdiff --git a/x b/x\x1b[m\n\x1b[1mindex 1..2 100644\x1b[m\n\x1b[1m--- a/x\x1b[m\n\x1b[1m+++ b/x\x1b[m\n\x1b[36m@@ -1,3 +1,3 @@\x1b[m def f():\n"
+		black  = "--- a.py\t2025-06-11 08:14:02.118220+00:00\n+++ a.py\t2025-06-11 08:15:40.771032+00:00\n"
+		raised = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
 		merge  = "diff --cc x\nindex 1,2..3\n--- a/x\n+++ b/x\n"
 		commit = "commit 992551922134c99627d73b2b3a5273ee7a6e608e\nAuthor: A <a@b>\nDate:   Thu Feb 26 17:46:46 2026 -0800\n\n"
 		mail   = "From 992551922134c99627d73b2b3a5273ee7a6e608e Mon Sep 17 00:00:00 2001\nFrom: A <a@b>\nDate: Mon, 2 Jun 2025 10:00:00 +0200\nSubject: [PATCH] retry\n\n"
@@ -20,6 +22,11 @@ func TestALineOfADiffIsQuoted(t *testing.T) {
 		log    string
 		quoted bool
 	}{
+		"a diff of black":              {black + "@@ -1,3 +1,3 @@\n \n-a\n+b\n " + raised, true},
+		"one of black behind stamps":   {strings.ReplaceAll("\n"+black+"@@ -1,3 +1,3 @@\n \n-a\n+b\n "+raised, "\n", "\n2026-03-01T09:00:00.123456789Z "), true},
+		"a later hunk of it":           {black + "@@ -1 +1 @@\n-a\n+b\n@@ -7,2 +7,2 @@\n x\n " + raised, true},
+		"behind a diff of black":       {black + "@@ -1,1 +1,1 @@\n-a\n+b\n " + raised, false},
+		"a record behind stamps":       {strings.ReplaceAll("\n"+black+"@@ -1,3 +1,3 @@\n a\nINFO step 1\n "+raised, "\n", "\n2026-03-01T09:00:00.123456789Z "), false},
 		"a line that did not change":   {file + "@@ -269,3 +269,3 @@ def f():\n a\n" + oom + " b\n", true},
 		"the first line of a hunk":     {file + "@@ -1,2 +1 @@\n" + oom + "-x\n", true},
 		"behind changes":               {file + "@@ -1,3 +1,3 @@\n-a\n+b\n-c\n+d\n" + oom, true},

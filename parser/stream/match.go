@@ -186,7 +186,7 @@ func (r *messageReader) isQuotation(body []byte, literals []int) bool {
 			}
 			r.runes = r.runes[:0]
 			if p.Matches(r.text(head)) {
-				return true
+				return pattern.OwnWords(head) == nil
 			}
 		}
 	}

@@ -35,7 +35,8 @@ type console struct {
 
 // consoles are those of smolagents (agents.py), which shows the code that was run between two rules, what it printed and its value; of LangChain
 // and LangGraph (langchain_core/messages/base.py, pretty_print); of DSPy (utils/inspect_history.py, adapters/chat_adapter.py), whose fields end
-// with one that is empty; and of GEPA (gepa/proposer/reflective_mutation/reflective_mutation.py), which logs the instructions that a model writes.
+// with one that is empty; of GEPA (gepa/proposer/reflective_mutation/reflective_mutation.py), which logs the instructions that a model writes; of
+// CrewAI (agents/crew_agent_executor.py), which prints all of a turn at once; and of torchtune (recipes/generate.py), which logs an answer.
 var consoles = []console{
 	{
 		sign: "Execution logs:", end: "Out: ",
@@ -61,6 +62,18 @@ var consoles = []console{
 		heads: lazyre.New(`: Iteration \d{1,6}: Proposed new text for [\w.]{1,100}: `),
 		ends:  lazyre.New(`: Iteration \d{1,6}: `),
 		anew:  lazyre.New(`: Running GEPA for `),
+	},
+	{
+		sign: "## Tool Output:", end: "# Agent:",
+		heads: lazyre.New(`^## Tool Output: ?$`),
+		ends:  lazyre.New(`^# Agent:`),
+		anew:  lazyre.New(`^Running the Crew$`),
+	},
+	{
+		sign: "INFO:torchtune.utils._logging:", end: "Time for inference: ",
+		heads: lazyre.New(`^(?:system|user)$`),
+		ends:  lazyre.New(`^Time for inference: \d`),
+		anew:  lazyre.New(`^Running \w{1,60} with resolved config:`),
 	},
 }
 

@@ -22,6 +22,10 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		field = "System message:\n\n[[ ## log ## ]]\n{log}\n[[ ## completed ## ]]\nUser message:\n\n[[ ## log ## ]]\n"
 		gepa  = "2026-03-01 10:00:00,001 INFO dspy.gepa: "
 		rule  = gepa + "Iteration 1: Proposed new text for classify: Name the cause.\n- A line like\n\n    "
+		crew  = "\x1b[1m\x1b[95m# Agent:\x1b[00m \x1b[1m\x1b[92mAnalyst\x1b[00m\n"
+		read  = crew + "\x1b[95m## Tool Output:\x1b[00m \x1b[92m\n"
+		tune  = "INFO:torchtune.utils._logging:"
+		chat  = tune + "user\n\nWhat does Slurm print?assistant\n\n"
 		value = "\nOut: None\n[Step 1: Duration 4.11 seconds]\n"
 	)
 	for name, c := range map[string]struct {
@@ -76,6 +80,14 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		"a record of a failure":           {rule + "a\n2026-03-01 10:00:00,001 ERROR x: " + kill + gepa + "Iteration 1: Skipping.\n", false},
 		"a rank that fails behind it":     {rule + "a\n[rank3]: " + oomMessage + gepa + "Iteration 1: Skipping.\n", false},
 		"GEPA that starts again":          {rule + "a\n" + oomReport + gepa + "Running GEPA for 3 calls\n" + gepa + "Iteration 1: Skipping.\n", false},
+		"what a crew reads":               {read + oomReport + ends + "\n\n" + crew, true},
+		"without colors":                  {"# Agent: Analyst\n## Tool Output:\n" + kill + "\n\n# Agent: Analyst\n", true},
+		"a crew that dies behind it":      {read + "3 files\x1b[00m\n" + oomReport, false},
+		"a crew that starts again":        {read + "3 files\x1b[00m\n" + oomReport + "Running the Crew\n" + crew, false},
+		"a failure before it reads":       {crew + oomReport + crew, false},
+		"an answer of torchtune":          {chat + oomMessage + "and\n\n" + kill + tune + "Time for inference: 6.41 sec total, 31.98 tokens/sec\n", true},
+		"torchtune that dies":             {chat + oomReport, false},
+		"torchtune that starts again":     {tune + "Model is initialized with precision torch.bfloat16.\n" + oomReport + tune + "Running InferenceRecipe with resolved config:\n\n" + chat + tune + "Time for inference: 6.41 sec total, 31.98 tokens/sec\n", false},
 		"a value within a line":           {logs + oomReport + "Time Out: 30\n", false},
 	} {
 		for _, head := range []bool{true, false} {

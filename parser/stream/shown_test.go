@@ -26,12 +26,29 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		dump  = "  <row Id=\"10\" PostTypeId=\"1\" Body=\"&lt;pre&gt;Hello&#xA;"
 		unit  = "# /etc/x.service\n[Service]\nOOMPolicy=continue\n\n# the kernel then says\n"
 		task  = "oom-kill:constraint=CONSTRAINT_MEMCG,nodemask=(null),task=python,pid=41,uid=0\n"
+		sent  = "[2024-02-20 08:01:19,232 INFO] \nSENT 213: ['Der', 'Fehler']\n"
+		took  = "Line #      Hits         Time  Per Hit   % Time  Line Contents\n==============================================================\n    93       400       2210.4      5.5      0.0      try:\n"
+		texts = "---------- Result 3 ----------\n[[3 (99%)]] --> [[2 (52%)]]\n\n"
 		tool  = "● Bash(python main.py)\n  ⎿  step 1\n     Traceback (most recent call last):\n"
 	)
 	for name, c := range map[string]struct {
 		log    string
 		quoted bool
 	}{
+		"what a model translates":           {sent + "PRED 213: " + kill + "PRED SCORE: -1.3\n", true},
+		"what it should have":               {sent + "PRED 213: An error\nPRED SCORE: -1.3\nGOLD 213: " + oom, true},
+		"of another sentence":               {sent + "PRED 214: " + kill, false},
+		"a prediction alone":                {"the run goes on\nPRED 213: " + kill, false},
+		"a failure behind a translation":    {sent + "PRED 213: An error\nPRED SCORE: -1.3\n" + kill, false},
+		"a line of a profile":               {took + "    95                                                   raise " + oom, true},
+		"of memory":                         {"Line #    Mem usage    Increment  Occurrences   Line Contents\n" + strings.Repeat("=", 60) + "\n    95    110.2 MiB      0.0 MiB           1       # " + oom, true},
+		"a failure behind a profile":        {took + "\n    95   " + oom, false},
+		"a task behind a profile":           {took + "0: " + oom, false},
+		"numbers without a profile":         {"Line Contents follow\n    95    " + oom, false},
+		"a text that is attacked":           {texts + kill + "\nchanged\n", true},
+		"what an attack made of it":         {texts + "a text\n\n" + kill, true},
+		"a failure behind an attack":        {texts + "a text\n\nchanged\n\n\n" + kill, false},
+		"a failure behind one that failed":  {strings.Replace(texts, "[2 (52%)]", "[[FAILED]]", 1) + "a text\n\n\n" + kill, false},
 		"click's help":                      {help + "  --retry          After\n                   " + oom, true},
 		"click's help in its words":         {help[:len("Usage: train [OPTIONS] CONFIG\n\n")] + "  Trains. It may print " + oom, true},
 		"an error below click's usage":      {"Usage: train [OPTIONS] CONFIG\nTry 'train --help' for help.\n\n  " + oom, false},

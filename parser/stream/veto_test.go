@@ -74,6 +74,10 @@ func TestAWordNearbyHidesNoFailure(t *testing.T) {
 		`{"detail": "RuntimeError: CUDA error: out of memory", "role": "assistant", "content": ""}`,
 		`RuntimeError: CUDA error: out of memory while serving {"role": "user", "content": "hi"}`,
 		"prompt='hello' failed: RuntimeError: CUDA error: out of memory",
+		`giving up on batch 7 (sample_ids=[1, 2] completion='<think>\nWe need to'): torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB`,
+		`request {'messages': [{'role': 'user', 'content': "it's late"}]} failed: RuntimeError: CUDA error: out of memory`,
+		`generate(prompt="<|im_start|>user\nhi<|im_end|>") raised torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB`,
+		`could not score {"prompt": "hello", "answer": "4"}: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB`,
 		"JobConfig(name='x', error='RuntimeError: CUDA error: out of memory')",
 		"#3 rank 3: RuntimeError: CUDA error: out of memory",
 		"{train.py:93} INFO - RuntimeError: CUDA error: out of memory",
@@ -196,6 +200,12 @@ ok 12 - prints RuntimeError: CUDA error: out of memory
 +++ printf '%s' 'RuntimeError: CUDA error: out of memory'
 $ grep -c "RuntimeError: CUDA error: out of memory" *.log
 + msg='slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.'
+`,
+		"texts that quote": `
+{'role': 'user', 'content': "f('x'): RuntimeError: CUDA error: out of memory"}
+{"messages": [{"role": "user", "content": "call (\"x\"): RuntimeError: CUDA error: out of memory"}]}
+[prompt] user f('x'): RuntimeError: CUDA error: out of memory
+it says f('x'): RuntimeError: CUDA error: out of memory <think>
 `,
 		"documents": "\n" + `
 * Clear sticky cudaErrorMemoryAllocation errors
