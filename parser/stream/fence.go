@@ -150,7 +150,9 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return false
 	}
 	body, h := envelope.Peel(bytes.TrimSpace(raw))
-	if f.prose.opens {
+	if f.console != nil {
+		body, _ = withPrompt(bytes.TrimSpace(raw))
+	} else if f.prose.opens {
 		body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte{'>'})) // a note of a manual is a blockquote
 	}
 	if edge && envelope.Within(f.stream, h.Stream) {
@@ -158,6 +160,8 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 			f.exited = line + 1
 		} else if f.end == sampleRule && line == f.from+1 {
 			return false // the upper one
+		} else if f.closes(body) && f.console != nil && f.console.then != nil {
+			f.console, f.end = f.console.then, f.console.then.end
 		} else if f.closes(body) {
 			again := f.end
 			if f.close(line); f.here && fenceOpens().Match(body) && bytes.HasPrefix(body, []byte(again)) {

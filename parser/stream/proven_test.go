@@ -22,6 +22,13 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		field = "System message:\n\n[[ ## log ## ]]\n{log}\n[[ ## completed ## ]]\nUser message:\n\n[[ ## log ## ]]\n"
 		gepa  = "2026-03-01 10:00:00,001 INFO dspy.gepa: "
 		rule  = gepa + "Iteration 1: Proposed new text for classify: Name the cause.\n- A line like\n\n    "
+		chat  = "== Running in interactive mode. ==\n\n> Why does it die with\n"
+		once  = "0.01.831.974 I generate: n_ctx = 4096, n_batch = 2048\n\nWhy? It reads\n"
+		speed = "\n0.04.773.386 I llama_perf_context_print:        load time =    1803.77 ms\n"
+		ggml  = "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 512.00 MiB on device 0: cudaMalloc failed: out of memory\n"
+		llama = "$ ollama run llama3.2 --verbose\n>>> Why does it die?\nIt reads\n"
+		rules = "==========\nIt reads\n"
+		mlx   = "==========\nPrompt: 31 tokens, 212.418 tokens-per-sec\n"
 		value = "\nOut: None\n[Step 1: Duration 4.11 seconds]\n"
 	)
 	for name, c := range map[string]struct {
@@ -76,6 +83,34 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		"a record of a failure":           {rule + "a\n2026-03-01 10:00:00,001 ERROR x: " + kill + gepa + "Iteration 1: Skipping.\n", false},
 		"a rank that fails behind it":     {rule + "a\n[rank3]: " + oomMessage + gepa + "Iteration 1: Skipping.\n", false},
 		"GEPA that starts again":          {rule + "a\n" + oomReport + gepa + "Running GEPA for 3 calls\n" + gepa + "Iteration 1: Skipping.\n", false},
+		"a chat of llama-cli":             {chat + kill + "\nLower it.\n\n> \nInterrupted by user\n", true},
+		"its answer":                      {chat + "this?\nIt reads\n" + oomReport + "Killed\n\n> and then?\n", true},
+		"what it says of itself":          {chat + "this?\n" + ggml + "> \n", false},
+		"a chat that dies":                {chat + "this?\nIt\n" + oomReport, false},
+		"a chat that is started again":    {chat + "this?\nIt\n" + oomReport + "build: 5880 (6491d6e4)\n" + chat + "it?\n> \n", false},
+		"a shell behind a chat that dies": {chat + "this?\nIt\n" + kill + "/bin/bash: line 1: 17 Aborted (core dumped) llama-cli\n> \n", false},
+		"a prompt without a chat":         {"> python train.py\n" + oomReport + "> \n", false},
+		"one answer of llama-cli":         {once + oomReport + speed, true},
+		"an answer that is cut off":       {once + oomReport, false},
+		"llama-cli that is started again": {once + oomReport + "build: 5880 (6491d6e4)\n" + once + speed, false},
+		"a failure behind its speed":      {once + speed + oomReport + speed, false},
+		"an answer of ollama":             {llama + kill + "\nLower it.\n\ntotal duration:       4.3s\n", true},
+		"a chat of ollama":                {llama + oomReport + "\n>>> Send a message (/? for help)\n", true},
+		"what ollama says of itself":      {llama + "Error: llama runner process has terminated: cudaMalloc failed: out of memory\n>>> \n", false},
+		"ollama that is run again":        {llama + oomReport + llama + "total duration:       4.3s\n", false},
+		"a session of Python":             {">>> step()\n" + oomReport + ">>> \n", false},
+		"a chat of vLLM":                  {"Using model: m\nPlease enter a message for the chat model:\n> Why?\nIt reads\n" + oomReport + "> \n", true},
+		"a chat of llm":                   {"Chatting with m\nType 'exit' or 'quit' to exit\nType '!multi' to enter multiple lines, then '!end' to finish\n> Why?\n" + kill + "is one.\n> exit\n", true},
+		"a chat of another program":       {"Chatting with m\nType 'exit' or 'quit' to exit\n> Why?\nRuntimeError: CUDA error: out of memory\n> exit\n", false},
+		"a chat of aichat":                {"Welcome to aichat 0.30.0\nType \".help\" for additional help.\n> .role ops\nops> Why?\n" + kill + "is one.\nops> .exit\n", true},
+		"a failure that it is told of":    {"Welcome to aichat 0.30.0\nType \".help\" for additional help.\n> Why?\nError: RuntimeError: CUDA error: out of memory\n> .exit\n", false},
+		"a chat of transformers":          {"<jo>:\nWhy?\n<m/m-7B>:\nIt reads\n" + oomReport + "<jo>:\n", true},
+		"a chat of it that dies":          {"<jo>:\nWhy?\n<m/m-7B>:\n" + oomReport, false},
+		"an answer of MLX":                {rules + oomReport + "Lower it.\n" + mlx, true},
+		"an answer of it that is cut off": {rules + oomReport, false},
+		"MLX that is run again":           {rules + oomReport + rules + mlx, false},
+		"a failure behind an answer":      {rules + mlx + oomReport + rules + mlx, false},
+		"a section between rules":         {rules + oomReport + "==========\nDone.\n", false},
 		"a value within a line":           {logs + oomReport + "Time Out: 30\n", false},
 	} {
 		for _, head := range []bool{true, false} {
