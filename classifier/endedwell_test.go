@@ -29,6 +29,8 @@ func TestAMessageThatEndsWellIsSurvived(t *testing.T) {
 		"a CI job that succeeded":           {traced + "srun: error: n1: task 0: Exited with exit code 1\nCleaning up\nJob succeeded\n", true},
 		"nothing behind it":                 {oneLine, false},
 		"a traceback that was caught":       {strings.ReplaceAll(traced, "<module>", "sweep") + "bs=16 does not fit\nsweep done in 12.1 s\n", true},
+		"a sweep that wrote its table":      {strings.ReplaceAll(traced, "<module>", "sweep") + "bs=16 does not fit, trying with flash loss\nwrote results/x.csv (5 rows)\n", true},
+		"a run that wrote what it was":      {strings.ReplaceAll(traced, "<module>", "main") + "wrote /tmp/oom_snapshot.pickle\n", false},
 		"a training that ended":             {oneLine + "{'train_runtime': 5120.9, 'train_samples_per_second': 24.1, 'train_loss': 1.01, 'epoch': 3.0}\n", true},
 		"it ended well before":              {"+ exit 0\n" + oneLine, false},
 		"another exit status":               {oneLine + "+ exit 1\n", false},
