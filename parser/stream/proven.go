@@ -38,9 +38,10 @@ type console struct {
 // consoles are those of smolagents (agents.py), which shows the code that was run between two rules, what it printed and its value; of LangChain
 // and LangGraph (langchain_core/messages/base.py, pretty_print); of DSPy (utils/inspect_history.py, adapters/chat_adapter.py), whose fields end
 // with one that is empty; and of GEPA (gepa/proposer/reflective_mutation/reflective_mutation.py), which logs the instructions that a model writes.
-// The others talk with a model, and tell of their own failures in their own words: llama-cli (llama.cpp, tools/main/main.cpp), in a chat and for
-// one answer, whose speed it tells at its end; ollama (cmd/interactive.go, api/types.go), vllm chat (entrypoints/cli/openai.py), llm (llm/cli.py),
-// aichat (src/repl/mod.rs) and transformers chat (commands/chat.py). MLX (mlx_lm/generate.py) has an answer between two rules.
+// The others talk with a model, and tell of their own failures in their own words: llama-cli (llama.cpp, tools/main/main.cpp,
+// tools/cli/cli.cpp), in a chat and for one answer, whose speed it tells; ollama (cmd/interactive.go, api/types.go), vllm chat
+// (entrypoints/cli/openai.py), llm (llm/cli.py), aichat (src/repl/mod.rs), transformers chat (commands/chat.py) and MLX (mlx_lm/chat.py; generate.py
+// has one answer between two rules). Where only a prompt shows what is below it, the other rows come before.
 var consoles = []console{
 	{
 		sign: "Execution logs:", end: "Out: ",
@@ -80,6 +81,13 @@ var consoles = []console{
 		ends:  lazyre.New(`^(?:>>>(?: |$)|total duration: {1,12}\d)`),
 		anew:  ownFailure,
 	},
+	{
+		sign: ">>> ", end: ">>> ",
+		heads: lazyre.New(`^>>> [A-Za-z]`),
+		ends:  lazyre.New(`^>>> (?:/(?:bye|exit|clear|set|show|load|save|\?)\b|Send a message \()`),
+		anew:  ownFailure,
+	},
+	{sign: "Starting chat session with ", end: ">>", heads: asked, ends: asked, anew: ownFailure},
 	{sign: "enter a message for the chat model:", end: ">", heads: asked, ends: asked, anew: ownFailure},
 	{sign: "Type '!multi' to enter multiple lines", end: ">", heads: asked, ends: asked, anew: ownFailure},
 	{sign: "Type \".help\" for additional help.", end: ">", heads: asked, ends: asked, anew: ownFailure},
@@ -100,12 +108,18 @@ var consoles = []console{
 			anew: lazyre.New(`.`),
 		},
 	},
+	{
+		sign: "> ", end: " t/s ]",
+		heads: lazyre.New(`^> \S`),
+		ends:  lazyre.New(`^\[ Prompt: [\d.]{1,12} t/s \| Generation: [\d.]{1,12} t/s \]$`),
+		anew:  ownFailure,
+	},
 }
 
 // asked is the line on which somebody asks a model. ownFailure is how the programs that talk with one begin, and how they say that they failed.
 var (
-	asked      = lazyre.New(`^[\w.%:/-]{0,40}>(?: |$)`)
-	ownFailure = lazyre.New(`^` + stampOfGGML + `(?:build: \d|main: |Error: |ERROR|(?:ggml|GGML|llama)_\w{1,60}: |llama_(?:model_load|kv_cache|context)|CUDA error: |Please enter a message|Chatting with |Welcome to |== Running in |Fetching \d)|(?:^|[$#%❯>+] )ollama run \S|\(core dumped\)`)
+	asked      = lazyre.New(`^[\w.%:/-]{0,40}>>?(?: |$)`)
+	ownFailure = lazyre.New(`^` + stampOfGGML + `(?:build *: |main: |Loading model|Error: |ERROR|(?:ggml|GGML|llama)_\w{1,60}: |llama_(?:model_load|kv_cache|context)|CUDA error: |Please enter a message|Chatting with |Welcome to |== Running in |Fetching \d)|(?:^|[$#%❯>+] )ollama run \S|\(core dumped\)`)
 )
 
 // stampOfGGML is what llama.cpp begins its lines with where it logs the time.

@@ -46,8 +46,10 @@ func (p *report) close(line int) {
 // readReport follows a line, and notes which events stand in a block between sentences.
 func (f *fence) readReport(line int, raw []byte) {
 	p := &f.report
-	if f.end != "" {
-		return
+	text := bytes.TrimSpace(raw)
+	colon := bytes.IndexByte(text[max(0, len(text)-4):], ':') >= 0
+	if f.end != "" || !p.over && !p.above && !colon {
+		return // as most lines
 	}
 	body, _ := envelope.Peel(raw)
 	if body = bytes.TrimSpace(body); len(body) == 0 || bytes.HasPrefix(body, []byte("```")) || bytes.HasPrefix(body, []byte("~~~")) {
@@ -59,7 +61,7 @@ func (f *fence) readReport(line int, raw []byte) {
 			o.reported = o.reported || o.quotable && o.markdown && o.Place().Line > p.from
 		}
 	}
-	p.over, p.above = false, bytes.IndexByte(body[max(0, len(body)-4):], ':') >= 0 && introduces().Match(body)
+	p.over, p.above = false, colon && introduces().Match(body)
 }
 
 // quoteReported quotes what a report shows.
