@@ -68,7 +68,7 @@ var consoles = []console{
 		ends:  lazyre.New(`: Iteration \d{1,6}: `),
 		anew:  lazyre.New(`: Running GEPA for `),
 	},
-	{sign: "Running in interactive mode.", end: ">", heads: asked, ends: asked, anew: ownFailure},
+	{sign: "== Running in interactive mode. ==", end: ">", heads: asked, ends: asked, anew: ownFailure},
 	{
 		sign: "generate: n_ctx = ", end: "_print",
 		heads: lazyre.New(`^` + stampOfGGML + `generate: n_ctx = \d`),
