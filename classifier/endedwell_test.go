@@ -29,6 +29,8 @@ func TestAMessageThatEndsWellIsSurvived(t *testing.T) {
 		"a CI job that succeeded":           {traced + "srun: error: n1: task 0: Exited with exit code 1\nCleaning up\nJob succeeded\n", true},
 		"nothing behind it":                 {oneLine, false},
 		"a traceback that was caught":       {strings.ReplaceAll(traced, "<module>", "sweep") + "bs=16 does not fit\nsweep done in 12.1 s\n", true},
+		"a sweep that wrote its table":      {strings.ReplaceAll(traced, "<module>", "sweep") + "bs=16 does not fit, trying with flash loss\nwrote results/x.csv (5 rows)\n", true},
+		"a run that wrote what it was":      {strings.ReplaceAll(traced, "<module>", "main") + "wrote /tmp/oom_snapshot.pickle\n", false},
 		"a training that ended":             {oneLine + "{'train_runtime': 5120.9, 'train_samples_per_second': 24.1, 'train_loss': 1.01, 'epoch': 3.0}\n", true},
 		"it ended well before":              {"+ exit 0\n" + oneLine, false},
 		"another exit status":               {oneLine + "+ exit 1\n", false},
@@ -89,6 +91,7 @@ func TestAKillThatOnlySomethingShowsIsQuoted(t *testing.T) {
 	}{
 		"an answer":                   {shown + "results written to /scratch/x/out.json\n", 1},
 		"a list, and then the run":    {killed + "+ torchrun --nproc_per_node 8 train.py\nstep 100/900 loss 2.31\nstep 200/900 loss 2.21\nstep 300/900 loss 2.11\nstep 400/900 loss 2.01\n", 1},
+		"Dask's nanny":                {"distributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:38041 (pid=4711) exceeded 95% memory budget. Restarting...\nwrote results/features.parquet\n", 0},
 		"an answer, and nothing else": {shown, 0},
 		"Slurm's own words":           {strings.TrimPrefix(shown, "pred: ") + "results written to /scratch/x/out.json\n", 0},
 		"a shell that saw the kill":   {killed + "/var/spool/slurmd/job12/slurm_script: line 9:  4711 Killed                  python3 train.py\n+ exit 0\n", 0},

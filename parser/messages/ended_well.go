@@ -49,14 +49,18 @@ func endedWell() []pattern.Pattern {
 		},
 		{
 			Name:     "program.wrote",
-			Literals: []string{"aved to ", "ritten to ", "xported to ", "ecorded to "},
-			Expr:     `^(?!.{0,400}` + remains + `).{0,200}\b(?:[Ss]aved|[Ww]ritten|[Ee]xported|[Rr]ecorded) to:? ` + path,
+			Literals: []string{"aved to ", "ritten to ", "xported to ", "ecorded to ", "rote results", "rote report", "rote out/", "rote output", " rows to "},
+			Expr:     `^(?!.{0,400}` + remains + `)(?:.{0,200}\b(?:[Ss]aved|[Ww]ritten|[Ee]xported|[Rr]ecorded) to:? |(?:.{0,200}[\]:] )?[Ww]rote (?:\d[\d,]{0,12} \w{1,20} to )?)` + path,
 			Marker:   "ended_well", Source: "scripts: what they wrote, behind all the rest",
-			Match: lines("results saved to out/eval.json", "08/11/2026 10:00:00 - INFO - predictions written to out/codet5p/predictions.txt", "best: bs=64, exported to export.pkl", "Closing session. Recorded to /root/.local/share/x.jsonl"),
+			Match: lines(
+				"results saved to out/eval.json", "08/11/2026 10:00:00 - INFO - predictions written to out/codet5p/predictions.txt", "best: bs=64, exported to export.pkl", "Closing session. Recorded to /root/.local/share/x.jsonl",
+				"wrote results/llama-3.2-3b.csv (5 rows)", "Wrote report.html", "[sweep] Wrote 12 rows to out/sweep.csv",
+			),
 			NoMatch: []string{
 				"memory snapshot saved to /tmp/oom.pickle", "An error report file is saved to /tmp/hs_err_pid7", "Core dump written to /var/crash/core.7",
 				"Result files and experiment state saved to '/root/ray_results/x'",
 				"it should have been written to disk", "logs written to /scratch/x",
+				"wrote core dump to /var/crash/core.7", "he wrote a/b tests", "Wrote a report", "wrote memory_snapshot.pickle",
 			},
 		},
 	}

@@ -112,7 +112,7 @@ func trainerRecoveries() []pattern.Pattern {
 				`|\bout of memory\b.{0,1500}\b[Ss]kipping (?:this (?:sample|step|update)|(?:this )?batch)\b` +
 				`|\bOOM (?:on|in|at|for|during) (?:\w{1,16} )?(?:batch|step|sample)(?: \d{1,9})?, (?:skipping|retrying)` +
 				`|[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:(?:micro[- ]?)?batch[ _-]?size|(?:n_ctx|max_model_len|max_seq_len(?:gth)?) ?[=:] ?\d)` +
-				`|^(?:(?:[Mm]icro[ _-]?)?[Bb]atch[ _-]?size|(?:micro_?)?bs)(?:[:=]| of)? ?\d{1,9} (?:does|did) not fit(?:[,;:.] ?|,? (?:so|and) )(?:trying|retrying|skipping|moving on|going on|(?:on to )?(?:the )?next)\b` +
+				`|^(?:(?:[Mm]icro[ _-]?)?[Bb]atch[ _-]?size|(?:micro_?)?bs)(?:[:=]| of)? ?\d{1,9} {1,4}(?:does|did) not fit(?:[,;:.] ?|,? (?:so|and) )(?:trying|retrying|skipping|moving on|going on|(?:on to )?(?:the )?next)\b` +
 				`|\b[Dd]etermined largest batch size: \d|^\s?Skipping batch\s*$` +
 				`|\b(?:[Hh]alving|[Rr]educing|[Dd]ecreasing|[Ll]owering) (?:the )?(?:micro[- ]?)?batch[ _-]size to:? \d)`,
 			Kind: parser.Recovered, Role: parser.Context, Also: []string{"trainer.went_on"},
@@ -126,7 +126,7 @@ func trainerRecoveries() []pattern.Pattern {
 				"wrapper: retrying with n_ctx = 32768",
 				" Skipping batch",
 				"Determined largest batch size: 8",
-				"bs=128 does not fit, next",
+				"bs=128 does not fit, next", "bs=16  does not fit, trying with flash loss",
 				"Batch size 64 did not fit, trying 32",
 				"batch_size=64 did not fit; skipping",
 			),

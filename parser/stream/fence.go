@@ -100,6 +100,7 @@ type fence struct {
 	of, n    string      // what the run counted last before the first event in a block, or counts behind it
 	begun    int         // how often it counted behind the block, where it had not before
 	prose    prose       // around the blocks
+	report   report      // of which the blocks may be a part
 	until    int         // the last line that may show that the run goes on; 0: nothing waits
 	held     []fenced    // that event and all that followed
 }
@@ -110,6 +111,7 @@ type fenced struct {
 	quotable bool // an event in a block
 	markdown bool // which is a fence of Markdown
 	quoted   bool // by a block that is sure to quote
+	reported bool // by a report, if the job ends well
 }
 
 // hasFence reports whether a text may hold the first line of a block.
@@ -135,6 +137,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return f.below > maxWords
 	}
 	f.prose.read(raw, f.end == "")
+	f.readReport(line, raw)
 	if (f.console != nil || slices.Contains(printedAtOnce, f.end)) && f.isCut(line, raw) {
 		f.end, f.until = "", min(f.until, line)
 	}
@@ -150,7 +153,9 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 		return false
 	}
 	body, h := envelope.Peel(bytes.TrimSpace(raw))
-	if f.prose.opens {
+	if f.console != nil {
+		body, _ = withPrompt(bytes.TrimSpace(raw))
+	} else if f.prose.opens {
 		body = bytes.TrimSpace(bytes.TrimPrefix(body, []byte{'>'})) // a note of a manual is a blockquote
 	}
 	if edge && envelope.Within(f.stream, h.Stream) {
@@ -158,6 +163,8 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 			f.exited = line + 1
 		} else if f.end == sampleRule && line == f.from+1 {
 			return false // the upper one
+		} else if f.closes(body) && f.console != nil && f.console.then != nil {
+			f.console, f.end = f.console.then, f.console.then.end
 		} else if f.closes(body) {
 			again := f.end
 			if f.close(line); f.here && fenceOpens().Match(body) && bytes.HasPrefix(body, []byte(again)) {
@@ -165,6 +172,7 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 			}
 		} else if m := fenceOpens().FindSubmatch(body); m != nil && f.end == "" && (!f.html || string(m[3])+string(m[4]) == "pre") {
 			f.markdown = len(m[1]) > 0
+			f.report.open(line)
 			f.end, f.here, f.by, f.from, f.part = string(m[1])+string(m[2]), len(m[2]) > 0, h.Stream, line, true
 			f.here = f.here || toolOutput().Match(m[3]) || f.exited == line && printedBy().Match(m[3]) || bytes.Contains(m[5], []byte("OBSERVATION"))
 			switch {
@@ -270,6 +278,7 @@ func (f *fence) count(body []byte) bool {
 
 func (f *fence) close(line int) {
 	f.end, f.to = "", line
+	f.report.close(line)
 	for i := range f.held {
 		o := &f.held[i]
 		o.quoted = o.quoted || (f.here || f.document) && o.quotable && o.Place().Line > f.from
@@ -358,7 +367,10 @@ func (r *Reader) emit(o parser.Observation) {
 	}
 	e, ok := o.(parser.Event)
 	quotable := ok && (e.Role != parser.Context || f.console != nil) && f.holds(&e)
-	f.held = append(f.held, fenced{o, quotable, f.markdown, quotable && f.end == "" && (f.here || f.document)})
+	f.held = append(f.held, fenced{Observation: o, quotable: quotable, markdown: f.markdown, quoted: quotable && f.end == "" && (f.here || f.document)})
+	if m, ok := o.(parser.Marker); ok && endsWell(&m) && !f.anyDied() {
+		f.quoteReported()
+	}
 }
 
 // settle decides about what waits when nothing more can show that the run goes on: a manual quotes what its closed fences hold.

@@ -10,7 +10,8 @@ import (
 )
 
 // What follows a line may prove that it is quoted: a caret, where a compiler or a linter shows the line of a source below its place; the answer,
-// where a bot logs what it was told; the next heading, where an agent shows what it read.
+// where a bot logs what it was told; the next heading, where an agent shows what it read; the next prompt or the speed of the model, where a
+// program prints what that wrote.
 
 // caret is below the column that is meant; Clang underlines more of the line.
 const caret = "^"
@@ -31,12 +32,17 @@ type console struct {
 	below func() *regexp.Regexp // the line above a heading; nil: any
 	ends  func() *regexp.Regexp
 	anew  func() *regexp.Regexp
+	then  *console // must end on the line right below that end
 }
 
 // consoles are those of smolagents (agents.py), which shows the code that was run between two rules, what it printed and its value; of LangChain
 // and LangGraph (langchain_core/messages/base.py, pretty_print); of DSPy (utils/inspect_history.py, adapters/chat_adapter.py), whose fields end
 // with one that is empty; of GEPA (gepa/proposer/reflective_mutation/reflective_mutation.py), which logs the instructions that a model writes; of
 // CrewAI (agents/crew_agent_executor.py), which prints all of a turn at once; and of torchtune (recipes/generate.py), which logs an answer.
+// The others talk with a model, and tell of their own failures in their own words: llama-cli (llama.cpp, tools/main/main.cpp,
+// tools/cli/cli.cpp), in a chat and for one answer, whose speed it tells; ollama (cmd/interactive.go, api/types.go), vllm chat
+// (entrypoints/cli/openai.py), llm (llm/cli.py), aichat (src/repl/mod.rs), transformers chat (commands/chat.py) and MLX (mlx_lm/chat.py; generate.py
+// has one answer between two rules). Where only a prompt shows what is below it, the other rows come before.
 var consoles = []console{
 	{
 		sign: "Execution logs:", end: "Out: ",
@@ -75,7 +81,62 @@ var consoles = []console{
 		ends:  lazyre.New(`^Time for inference: \d`),
 		anew:  lazyre.New(`^Running \w{1,60} with resolved config:`),
 	},
+	{sign: "== Running in interactive mode. ==", end: ">", heads: asked, ends: asked, anew: ownFailure},
+	{
+		sign: "generate: n_ctx = ", end: "_print",
+		heads: lazyre.New(`^` + stampOfGGML + `generate: n_ctx = \d`),
+		ends:  lazyre.New(`^` + stampOfGGML + `(?:(?:llama|common)_perf_\w{0,20}print|llama_print_timings): `),
+		anew:  ownFailure,
+	},
+	{
+		sign: "ollama run ", end: " ",
+		heads: lazyre.New(`(?:^|[$#%❯>+] )ollama run \S|^>>> \S`),
+		ends:  lazyre.New(`^(?:>>>(?: |$)|total duration: {1,12}\d)`),
+		anew:  ownFailure,
+	},
+	{
+		sign: ">>> ", end: ">>> ",
+		heads: lazyre.New(`^>>> [A-Za-z]`),
+		ends:  lazyre.New(`^>>> (?:/(?:bye|exit|clear|set|show|load|save|\?)\b|Send a message \()`),
+		anew:  ownFailure,
+	},
+	{sign: "Starting chat session with ", end: ">>", heads: asked, ends: asked, anew: ownFailure},
+	{sign: "enter a message for the chat model:", end: ">", heads: asked, ends: asked, anew: ownFailure},
+	{sign: "Type '!multi' to enter multiple lines", end: ">", heads: asked, ends: asked, anew: ownFailure},
+	{sign: "Type \".help\" for additional help.", end: ">", heads: asked, ends: asked, anew: ownFailure},
+	{
+		sign: ">:", end: ">:",
+		heads: lazyre.New(`^<[\w./-]{1,100}>:$`),
+		ends:  lazyre.New(`^<[\w./-]{1,100}>:$`),
+		anew:  ownFailure,
+	},
+	{
+		sign: "==========", end: "==========",
+		heads: lazyre.New(`^={10}$`),
+		ends:  lazyre.New(`^={10}$`),
+		anew:  ownFailure,
+		then: &console{
+			end:  "Prompt: ",
+			ends: lazyre.New(`^Prompt: \d{1,9} tokens, \d[\d.]{0,12} tokens-per-sec$`),
+			anew: lazyre.New(`.`),
+		},
+	},
+	{
+		sign: "> ", end: " t/s ]",
+		heads: lazyre.New(`^> \S`),
+		ends:  lazyre.New(`^\[ Prompt: [\d.]{1,12} t/s \| Generation: [\d.]{1,12} t/s \]$`),
+		anew:  ownFailure,
+	},
 }
+
+// asked is the line on which somebody asks a model. ownFailure is how the programs that talk with one begin, and how they say that they failed.
+var (
+	asked      = lazyre.New(`^[\w.%:/-]{0,40}>>?(?: |$)`)
+	ownFailure = lazyre.New(`^` + stampOfGGML + `(?:build *: |main: |Loading model|Error: |ERROR|(?:ggml|GGML|llama)_\w{1,60}: |llama_(?:model_load|kv_cache|context)|CUDA error: |Please enter a message|Chatting with |Welcome to |== Running in |Fetching \d)|(?:^|[$#%❯>+] )ollama run \S|\(core dumped\)`)
+)
+
+// stampOfGGML is what llama.cpp begins its lines with where it logs the time.
+const stampOfGGML = `(?:[\d.]{9,16} [IWED] )?`
 
 // findProof makes an event wait for the line that proves it quoted, where one may come and nothing else is waited for.
 func (r *Reader) findProof(e *parser.Event) {
@@ -111,6 +172,14 @@ func (r *Reader) findProof(e *parser.Event) {
 	r.fence = f
 }
 
+// withPrompt is a line without its prefix, of which the sign of a prompt is no part: it is one where it marks a quotation.
+func withPrompt(line []byte) (body []byte, h envelope.Header) {
+	if body, h = envelope.Peel(line); len(line) > 0 && line[0] == '>' {
+		return line, h
+	}
+	return body, h
+}
+
 // consoleOf is the console that shows an event, with the line of the heading above it and who wrote that: the lines below are of all writers
 // within this one.
 func (r *Reader) consoleOf(e *parser.Event, at int) (c *console, heading int, by string) {
@@ -127,6 +196,10 @@ func (r *Reader) consoleOf(e *parser.Event, at int) (c *console, heading int, by
 // headingOf is the heading of a console above an event, 0 where that has ended or begun anew. One that a logger prints ends at its next record.
 func (r *Reader) headingOf(c *console, e *parser.Event, at int) (heading int, by string) {
 	line, logged := e.At.Line, e.Header.Level > 0
+	own, _, _ := bytes.Cut(r.buf[at:], newline)
+	if body, _ := envelope.Peel(own); c.anew().Match(body) {
+		return 0, "" // its own words
+	}
 	for above := range r.above(at) {
 		line--
 		if heading > 0 {
@@ -135,7 +208,7 @@ func (r *Reader) headingOf(c *console, e *parser.Event, at int) (heading int, by
 			}
 			return 0, ""
 		}
-		body, h := envelope.Peel(above)
+		body, h := withPrompt(above)
 		isRecord := h.Level > 0 // a collector puts no more than a time before each line
 		switch {
 		case c.ends().Match(body) && c.anew().Match(body):

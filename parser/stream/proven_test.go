@@ -25,7 +25,14 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		crew  = "\x1b[1m\x1b[95m# Agent:\x1b[00m \x1b[1m\x1b[92mAnalyst\x1b[00m\n"
 		read  = crew + "\x1b[95m## Tool Output:\x1b[00m \x1b[92m\n"
 		tune  = "INFO:torchtune.utils._logging:"
-		chat  = tune + "user\n\nWhat does Slurm print?assistant\n\n"
+		told  = tune + "user\n\nWhat does Slurm print?assistant\n\n"
+		chat  = "== Running in interactive mode. ==\n\n> Why does it die with\n"
+		once  = "0.01.831.974 I generate: n_ctx = 4096, n_batch = 2048\n\nWhy? It reads\n"
+		speed = "\n0.04.773.386 I llama_perf_context_print:        load time =    1803.77 ms\n"
+		ggml  = "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 512.00 MiB on device 0: cudaMalloc failed: out of memory\n"
+		llama = "$ ollama run llama3.2 --verbose\n>>> Why does it die?\nIt reads\n"
+		rules = "==========\nIt reads\n"
+		mlx   = "==========\nPrompt: 31 tokens, 212.418 tokens-per-sec\n"
 		value = "\nOut: None\n[Step 1: Duration 4.11 seconds]\n"
 	)
 	for name, c := range map[string]struct {
@@ -85,9 +92,42 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		"a crew that dies behind it":      {read + "3 files\x1b[00m\n" + oomReport, false},
 		"a crew that starts again":        {read + "3 files\x1b[00m\n" + oomReport + "Running the Crew\n" + crew, false},
 		"a failure before it reads":       {crew + oomReport + crew, false},
-		"an answer of torchtune":          {chat + oomMessage + "and\n\n" + kill + tune + "Time for inference: 6.41 sec total, 31.98 tokens/sec\n", true},
-		"torchtune that dies":             {chat + oomReport, false},
-		"torchtune that starts again":     {tune + "Model is initialized with precision torch.bfloat16.\n" + oomReport + tune + "Running InferenceRecipe with resolved config:\n\n" + chat + tune + "Time for inference: 6.41 sec total, 31.98 tokens/sec\n", false},
+		"an answer of torchtune":          {told + oomMessage + "and\n\n" + kill + tune + "Time for inference: 6.41 sec total, 31.98 tokens/sec\n", true},
+		"torchtune that dies":             {told + oomReport, false},
+		"torchtune that starts again":     {tune + "Model is initialized with precision torch.bfloat16.\n" + oomReport + tune + "Running InferenceRecipe with resolved config:\n\n" + told + tune + "Time for inference: 6.41 sec total, 31.98 tokens/sec\n", false},
+		"a chat of llama-cli":             {chat + kill + "\nLower it.\n\n> \nInterrupted by user\n", true},
+		"its answer":                      {chat + "this?\nIt reads\n" + oomReport + "Killed\n\n> and then?\n", true},
+		"what it says of itself":          {chat + "this?\n" + ggml + "> \n", false},
+		"a chat that dies":                {chat + "this?\nIt\n" + oomReport, false},
+		"a chat that is started again":    {chat + "this?\nIt\n" + oomReport + "build: 5880 (6491d6e4)\n" + chat + "it?\n> \n", false},
+		"a shell behind a chat that dies": {chat + "this?\nIt\n" + kill + "/bin/bash: line 1: 17 Aborted (core dumped) llama-cli\n> \n", false},
+		"a prompt without a chat":         {"> python train.py\n" + oomReport + "> \n", false},
+		"one answer of llama-cli":         {once + oomReport + speed, true},
+		"an answer that is cut off":       {once + oomReport, false},
+		"llama-cli that is started again": {once + oomReport + "build: 5880 (6491d6e4)\n" + once + speed, false},
+		"a failure behind its speed":      {once + speed + oomReport + speed, false},
+		"an answer of ollama":             {llama + kill + "\nLower it.\n\ntotal duration:       4.3s\n", true},
+		"a chat of ollama":                {llama + oomReport + "\n>>> Send a message (/? for help)\n", true},
+		"a chat that ends by a command":   {">>> Why does it die?\nIt reads\n" + oomReport + "\n>>> and then?\nLower it.\n>>> /bye\n", true},
+		"a session before a chat":         {">>> step()\n" + oomReport + ">>> exit()\n$ ollama run m\n>>> Why?\nIt is full.\n>>> /bye\n", false},
+		"a chat with speeds":              {"> Why does it die?\n\nIt reads\n" + oomReport + "\n[ Prompt: 120.3 t/s | Generation: 45.0 t/s ]\n\n> \n", true},
+		"a prompt before a chat":          {"> python train.py\n" + oomReport + "> llama-cli -m m.gguf\nbuild      : b7337-2fa51c19b\n> Why?\nIt is full.\n[ Prompt: 120.3 t/s | Generation: 45.0 t/s ]\n", false},
+		"a chat of MLX":                   {"[INFO] Starting chat session with m.\n>> Why?\nIt reads\n" + oomReport + ">> q\n", true},
+		"what ollama says of itself":      {llama + "Error: llama runner process has terminated: cudaMalloc failed: out of memory\n>>> \n", false},
+		"ollama that is run again":        {llama + oomReport + llama + "total duration:       4.3s\n", false},
+		"a session of Python":             {">>> step()\n" + oomReport + ">>> \n", false},
+		"a chat of vLLM":                  {"Using model: m\nPlease enter a message for the chat model:\n> Why?\nIt reads\n" + oomReport + "> \n", true},
+		"a chat of llm":                   {"Chatting with m\nType 'exit' or 'quit' to exit\nType '!multi' to enter multiple lines, then '!end' to finish\n> Why?\n" + kill + "is one.\n> exit\n", true},
+		"a chat of another program":       {"Chatting with m\nType 'exit' or 'quit' to exit\n> Why?\nRuntimeError: CUDA error: out of memory\n> exit\n", false},
+		"a chat of aichat":                {"Welcome to aichat 0.30.0\nType \".help\" for additional help.\n> .role ops\nops> Why?\n" + kill + "is one.\nops> .exit\n", true},
+		"a failure that it is told of":    {"Welcome to aichat 0.30.0\nType \".help\" for additional help.\n> Why?\nError: RuntimeError: CUDA error: out of memory\n> .exit\n", false},
+		"a chat of transformers":          {"<jo>:\nWhy?\n<m/m-7B>:\nIt reads\n" + oomReport + "<jo>:\n", true},
+		"a chat of it that dies":          {"<jo>:\nWhy?\n<m/m-7B>:\n" + oomReport, false},
+		"an answer of MLX":                {rules + oomReport + "Lower it.\n" + mlx, true},
+		"an answer of it that is cut off": {rules + oomReport, false},
+		"MLX that is run again":           {rules + oomReport + rules + mlx, false},
+		"a failure behind an answer":      {rules + mlx + oomReport + rules + mlx, false},
+		"a section between rules":         {rules + oomReport + "==========\nDone.\n", false},
 		"a value within a line":           {logs + oomReport + "Time Out: 30\n", false},
 	} {
 		for _, head := range []bool{true, false} {

@@ -344,6 +344,9 @@ func (r *Reader) observe(o parser.Observation) {
 	r.failed = r.failed || ok
 	r.flush(0)
 	if ok {
+		if r.rankedByRecord(&e) {
+			o = e
+		}
 		r.findFence(&e)
 		r.findProof(&e)
 		r.noteCount(&e)
