@@ -57,9 +57,11 @@ func (c *conclusion) endsWell(last *event) bool {
 	return !slices.ContainsFunc(c.evidence, tellsOfDeath) && (beforeTheRun(last) || c.endedWell(last))
 }
 
-// quoted reports whether a message only tells of a kill: who is killed says nothing, so it is the killer's word that something else shows.
+// quoted reports whether something only shows what a node or a scheduler says of a kill: who is killed says nothing. Programs that kill a worker
+// of their own and go on speak themselves.
 func (c *conclusion) quoted() bool {
-	return c.root.Kind == parser.OOMKill && c.endsWell(c.lastEvidence())
+	others := func(e *event) bool { return !e.pattern.Node && e.pattern.Scheduler == "" }
+	return c.root.Kind == parser.OOMKill && !slices.ContainsFunc(c.evidence, others) && c.endsWell(c.lastEvidence())
 }
 
 // beforeTheRun reports whether the first program that the input shows started behind a message and then counted on: the message is one
