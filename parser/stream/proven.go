@@ -38,7 +38,8 @@ type console struct {
 // consoles are those of smolagents (agents.py), which shows the code that was run between two rules, what it printed and its value; of LangChain
 // and LangGraph (langchain_core/messages/base.py, pretty_print); of DSPy (utils/inspect_history.py, adapters/chat_adapter.py), whose fields end
 // with one that is empty; of GEPA (gepa/proposer/reflective_mutation/reflective_mutation.py), which logs the instructions that a model writes; of
-// CrewAI (agents/crew_agent_executor.py), which prints all of a turn at once; and of torchtune (recipes/generate.py), which logs an answer.
+// CrewAI (agents/crew_agent_executor.py), which prints all of a turn at once; of torchtune (recipes/generate.py), which logs an answer; and of
+// DeepEval (deepeval/evaluate/utils.py), which prints each case that it judged.
 // The others talk with a model, and tell of their own failures in their own words: llama-cli (llama.cpp, tools/main/main.cpp,
 // tools/cli/cli.cpp), in a chat and for one answer, whose speed it tells; ollama (cmd/interactive.go, api/types.go), vllm chat
 // (entrypoints/cli/openai.py), llm (llm/cli.py), aichat (src/repl/mod.rs), transformers chat (commands/chat.py) and MLX (mlx_lm/chat.py; generate.py
@@ -80,6 +81,12 @@ var consoles = []console{
 		heads: lazyre.New(`^(?:system|user)$`),
 		ends:  lazyre.New(`^Time for inference: \d`),
 		anew:  lazyre.New(`^Running \w{1,60} with resolved config:`),
+	},
+	{
+		sign: "- input: ", end: "- actual output: ",
+		heads: lazyre.New(`^\s{0,4}- input: `),
+		ends:  lazyre.New(`^\s{0,4}- actual output: `),
+		anew:  lazyre.New(`^Metrics Summary$`),
 	},
 	{sign: "== Running in interactive mode. ==", end: ">", heads: asked, ends: asked, anew: ownFailure},
 	{
