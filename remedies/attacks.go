@@ -240,7 +240,8 @@ var attacksThere = []attack{
 	{"host_load", "framework:fooocus", []string{"offload-off", "host-node", "host-limit", "engine-quantization"}},
 	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_offload", "framework:comfyui", []string{"pinning", "engine-quantization", "host-node", "host-limit"}},
-	{"limit_too_small", "windows", append([]string{"page-file"}, attacks["limit_too_small"]...)}, // which bounds what may be promised
+	{"host_offload", "roomy_node", []string{"host-limit", "pinning", "offload-off", "host-cache", "nvme", "pinned-blocks", "more-gpus"}}, // the cards stay as they are
+	{"limit_too_small", "windows", append([]string{"page-file"}, attacks["limit_too_small"]...)},                                         // which bounds what may be promised
 	{"host_load", "windows", append([]string{"page-file"}, attacks["host_load"]...)},
 	{"loader_workers", "windows", append([]string{"page-file"}, attacks["loader_workers"]...)},
 	{"limit_too_small", "memory_policy", []string{"numa-bind"}},
