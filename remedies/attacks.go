@@ -92,6 +92,7 @@ var attacksThere = []attack{
 	{"graph_capture", "large_graphs", []string{"graphs", "eager", "share-down"}},
 	{"states_too_big", "alone", append([]string{"launcher"}, attacks["states_too_big"]...)},
 	{"states_too_big", "stack:/megatron/training/checkpointing.py", attacks["states_too_big"]}, // the optimizer is made before a checkpoint is read
+	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload", "layer-offload", "engine-quantization", "vram-margin"}},
 	{"states_too_big", "loading_weights", []string{"update", "async-load", "spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "smaller-model", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "draft", []string{"draft", "engine-tp", "engine-offload"}},
 	{"states_too_big", "--tp>7", []string{"engine-quantization", "engine-offload", "engine-tp"}}, // more than a node has
@@ -240,7 +241,8 @@ var attacksThere = []attack{
 	{"host_load", "framework:fooocus", []string{"offload-off", "host-node", "host-limit", "engine-quantization"}},
 	{"host_load", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"host_offload", "framework:comfyui", []string{"pinning", "engine-quantization", "host-node", "host-limit"}},
-	{"limit_too_small", "windows", append([]string{"page-file"}, attacks["limit_too_small"]...)}, // which bounds what may be promised
+	{"host_offload", "roomy_node", []string{"host-limit", "pinning", "offload-off", "host-cache", "nvme", "pinned-blocks", "more-gpus"}}, // the cards stay as they are
+	{"limit_too_small", "windows", append([]string{"page-file"}, attacks["limit_too_small"]...)},                                         // which bounds what may be promised
 	{"host_load", "windows", append([]string{"page-file"}, attacks["host_load"]...)},
 	{"loader_workers", "windows", append([]string{"page-file"}, attacks["loader_workers"]...)},
 	{"limit_too_small", "memory_policy", []string{"numa-bind"}},
@@ -278,7 +280,6 @@ var attacksThere = []attack{
 	{"states_too_big", "stack:/diffusers/quantizers/bitsandbytes/", []string{"load-on-host", "spread", "smaller-model"}}, // before its pipeline moves anything
 	{"states_too_big", "swaps_blocks", []string{"adapters", "layer-offload", "half-states", "small-optimizer", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "framework:diffusers", append(slices.Clone(attacks["states_too_big"]), "layer-offload")},
-	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload", "layer-offload", "engine-quantization", "vram-margin"}},
 	{"optimizer_first_step", "whole_weights", append([]string{"shard"}, attacks["optimizer_first_step"]...)},                                          // the weights are more than a rank's part of the states
 	{"optimizer_first_step", "phase:init", []string{"optimizer-offload", "shard", "small-optimizer", "more-gpus", "train-tp", "adapters", "foreach"}}, // offloaded weights make room for the first moment only
 	{"optimizer_first_step", "use_distributed_optimizer=False", []string{"shard", "optimizer-offload", "small-optimizer", "train-tp", "more-gpus"}},

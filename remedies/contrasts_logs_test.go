@@ -77,9 +77,19 @@ func TestNothingIsProposedThatOnlyMovesTheFailure(t *testing.T) {
 			"Process 48118 has 5.92 GiB memory in use. Process 48120 has 5.71 GiB memory in use. Including non-PyTorch memory, this process has 5.38 GiB memory in use. Of the allocated memory 4.96 GiB is allocated by PyTorch, and 11.80 MiB is reserved by PyTorch but unallocated.",
 			"/home/u/train.py|main|model = FineTuner.load_from_checkpoint(args.init_from)", frame, "/x/site-packages/torch/serialization.py|load|return _load(", "/x/site-packages/torch/serialization.py|default_restore_location|result = fn(storage, location)")
 	}
+	sglang := func(missing string) string {
+		return "$ python3 -m sglang.launch_server --model-path Qwen/Qwen2.5-7B-Instruct --cuda-graph-max-bs 8\n[2025-09-22 08:10:08] Capture cuda graph end. Time elapsed: 1.94 s. mem usage=0.16 GB. avail mem=2.05 GB.\n[2025-09-22 08:11:08] The server is fired up and ready to roll!\n" +
+			stackOf(full(missing, "22.03", "1.51 GiB", "19.92"), "sglang/srt/managers/scheduler.py|run_batch|result = self.forward_batch(", "sglang/srt/models/qwen2.py|forward|gate_up, _ = self.gate_up_proj(x)")
+	}
+	zero := func(missing string) string {
+		return "+ deepspeed --num_gpus 4 run_clm.py --deepspeed ds.json --model_name_or_path Qwen/Qwen2.5-14B --per_device_train_batch_size 1 --bf16 True\n{\n    \"zero_optimization\": {\n        \"stage\": 2,\n        \"reduce_bucket_size\": 5e8\n    }\n}\n" +
+			stackOf(full(missing, "79.15", "6.31 GiB", "70.67"), "transformers/trainer.py|training_step|self.accelerator.backward(loss)", "deepspeed/runtime/engine.py|step|self._take_model_step(lr_kwargs)", "torch/optim/adamw.py|_init_group|state[\"exp_avg_sq\"] = torch.zeros_like(")
+	}
 	for name, c := range map[string]struct{ log, never, otherwise string }{
-		"logits of an evaluation that no host holds": {evaluation(2000), "eval_accumulation_steps set", evaluation(96)},
-		"a checkpoint that is read before a trainer": {checkpoint("/x/site-packages/lightning/pytorch/core/saving.py|_load_from_checkpoint|checkpoint = pl_load(checkpoint_path)"), "strategy set", checkpoint("/x/site-packages/lightning/pytorch/strategies/ddp.py|setup|checkpoint = pl_load(checkpoint_path)")},
+		"CUDA graphs that are small beside what was missing": {sglang("2.31 GiB"), "--disable-cuda-graph set", sglang("1.62 GiB")},
+		"a bucket that is smaller than what was missing":     {zero("13.75 GiB"), "zero_optimization.reduce_bucket_size down", zero("6.75 GiB")},
+		"logits of an evaluation that no host holds":         {evaluation(2000), "eval_accumulation_steps set", evaluation(96)},
+		"a checkpoint that is read before a trainer":         {checkpoint("/x/site-packages/lightning/pytorch/core/saving.py|_load_from_checkpoint|checkpoint = pl_load(checkpoint_path)"), "strategy set", checkpoint("/x/site-packages/lightning/pytorch/strategies/ddp.py|setup|checkpoint = pl_load(checkpoint_path)")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

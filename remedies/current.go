@@ -251,6 +251,12 @@ func nodeRAM(ctx *Context) *int64 {
 			return nil
 		}
 	}
+	if g, ok := lastReading(ctx.run, "reading.free_coarse"); ok && total == nil { // GiB where the job has more than so many MiB
+		n, _ := g.Fields.Int("count")
+		if job := max(deref(ctx.root.Limit), deref(ctx.root.Used), deref(requestedMemory(ctx))); job < 1<<50 && job > n<<20 {
+			return new(n << 30)
+		}
+	}
 	return total
 }
 

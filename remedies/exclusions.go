@@ -1,6 +1,7 @@
 package remedies
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -125,6 +126,8 @@ var exclusions = []exclusion{
 	}},
 	{levers: []string{"engine-length", "engine-chunk", "engine-seqs"}, why: shareBelowWeights},
 	{levers: []string{"eager", "graphs", "engine-chunk", "engine-seqs"}, why: littleBesideCache},
+	{levers: []string{"eager", "graphs", "prefill-graphs"}, why: smallGraphs},
+	{levers: []string{"buckets"}, why: smallBucket},
 	{levers: []string{"dynamic-batch"}, why: allowsAsMany},
 	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},
 	{levers: []string{"token-budget"}, why: otherBudget},
@@ -134,7 +137,7 @@ var exclusions = []exclusion{
 	{levers: []string{"sequence-parallel"}, why: budgetOfEach},
 	{levers: []string{"share-down", "sleep"}, why: func(q *question) string { return cause.UsedBefore(q.input()) }},
 	{levers: []string{"shard"}, why: func(q *question) string { return cause.OneReplica(q.input()) }},
-	{levers: []string{"small-optimizer"}, why: func(q *question) string { return cause.WeightsStay(q.input()) }},
+	{levers: []string{"small-optimizer"}, why: func(q *question) string { return cmp.Or(cause.WeightsStay(q.input()), gradientsFill(q)) }},
 	{why: satisfiedOtherwise},
 	{topics: chunkTopics, why: because("the model's output becomes float32 as a whole, before anything is computed in chunks", func(ctx *Context) bool {
 		return ctx.stackContains(2, "float_conversion", "convert_to_fp32")

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"oomscan/classifier"
+	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -107,4 +109,30 @@ func evaluationExceedsHost(q *question) string {
 		return ""
 	}
 	return fmt.Sprintf("the logits of all %s samples take %s, more than a host's memory", memory.Thousands(samples), classifier.GiB(all))
+}
+
+// smallBucket says that a bucket of DeepSpeed's as a whole takes less than was missing: nine bytes for each of its elements at most, with the
+// second bucket of overlap_comm, in 32 bits, and a copy at work.
+func smallBucket(q *question) string {
+	const each = 9
+	short, ok := q.shortfall()
+	if !ok || len(q.changes) != 1 || !strings.HasSuffix(q.changes[0].Key, "_bucket_size") || q.changes[0].From == nil {
+		return ""
+	}
+	n, known := parseNumber(*q.changes[0].From)
+	if !known || n <= 0 || n > 1e12 || int64(each*n) >= short {
+		return ""
+	}
+	return fmt.Sprintf("the whole bucket takes %s at most, and %s was missing", classifier.GiB(int64(each*n)), classifier.GiB(short))
+}
+
+// gradientsFill says that 8-bit states find no room beside weights and gradients. Paged ones need none.
+func gradientsFill(q *question) string {
+	narrow := func(c change) bool {
+		return c.To != nil && strings.Contains(strings.ToLower(*c.To), "8bit") && !strings.Contains(*c.To, "paged")
+	}
+	if !slices.ContainsFunc(q.changes, narrow) {
+		return ""
+	}
+	return cause.GradientsFill(q.input())
 }

@@ -198,3 +198,23 @@ func fewGraphs(ctx *Context) string {
 	}
 	return fmt.Sprintf("CUDA graphs hold %s, and about %s was missing", classifier.GiB(graphs), classifier.GiB(freed-room))
 }
+
+// smallGraphs says that the CUDA graphs of an engine, whose size it printed after their capture, take far less than was missing. Phases and
+// models have graphs of their own, which add up.
+func smallGraphs(q *question) string {
+	const others = 3
+	short, ok := q.shortfall()
+	if !ok || q.incident.Kind == parser.KVCache || q.phase == "init" {
+		return ""
+	}
+	most := int64(0)
+	for _, g := range q.run.Gauges {
+		if n, read := g.Fields.Int("used"); read && (g.Name == "vllm.graphs" || g.Name == "sglang.mem_graphs") {
+			most = max(most, n)
+		}
+	}
+	if most <= 0 || most > short/others {
+		return ""
+	}
+	return fmt.Sprintf("the graphs take %s, and %s was missing", classifier.GiB(most), classifier.GiB(short))
+}

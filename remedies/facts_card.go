@@ -11,13 +11,28 @@ import (
 	"oomscan/remedies/memory"
 )
 
+// asyncAllocator says that PyTorch allocates by cudaMallocAsync, or returns "". It then keeps no segments and ignores the settings for them
+// (c10/cuda/CUDAMallocAsyncAllocator.cpp). Its message has words of its own; the number of the device is printed as a character there, so
+// that the line often ends before it. ComfyUI and Forge turn it on themselves, or by --cuda-malloc.
+func asyncAllocator(ctx *Context) string {
+	const why = "cudaMallocAsync is the allocator, which has no segments"
+	if ctx.messageContains("outofmemoryerror: allocation on device", "!!! allocation on device", "would exceed allowed memory") || ctx.is("set:--cuda-malloc") {
+		return why
+	}
+	for _, key := range []string{"PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF"} {
+		if f, ok := ctx.settings.find(key, true); ok && strings.Contains(strings.ToLower(f.value.Value), "cudamallocasync") {
+			return why
+		}
+	}
+	return ""
+}
+
 // fragmented reports whether PyTorch's reserved but unused memory covers what was missing and exceeds an allocator's usual
-// slack. With cudaMallocAsync, by whose message it is known, PyTorch keeps no segments and ignores the settings for them
-// (c10/cuda/CUDAMallocAsyncAllocator.cpp).
+// slack.
 func fragmented(ctx *Context, _ string) verdict {
 	r := ctx.root
-	if ctx.messageContains("would exceed allowed memory") {
-		return verdict{no, "cudaMallocAsync is the allocator, which has no segments"}
+	if why := asyncAllocator(ctx); why != "" {
+		return verdict{no, why}
 	}
 	in := &cause.Input{
 		Phase: ctx.phase, Stack: wholeStack(ctx),

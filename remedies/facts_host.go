@@ -2,6 +2,7 @@ package remedies
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -154,6 +155,10 @@ func hostFacts() map[string]fact {
 		}},
 		"memory_policy": {"a memory policy bound the process to some of the machine's memory", "no memory policy bound the process", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.messageContains(cause.MemoryPolicy)), "a memory policy bound the process to NUMA nodes that were full, others of the machine may not be"}
+		}},
+		"roomy_node": {"the node has far more than the job's limit", "the node is not known to have far more than the job's limit", func(ctx *Context, _ string) verdict {
+			node, limit := deref(nodeRAM(ctx)), deref(ctx.input().HostLimit)
+			return verdict{truthOf(ctx.is("cgroup") && limit > 0 && limit <= node/2), fmt.Sprintf("the node has %s, the job's limit is %s", classifier.GiB(node), classifier.GiB(limit))}
 		}},
 		"node_full": {"the machine itself was full", "a limit was reached, the machine was not full", nodeFull},
 		"cgroup":    {"a memory limit of the job was reached", "no memory limit of the job was reached", cgroup},

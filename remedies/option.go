@@ -178,7 +178,7 @@ func classOf(ctx *Context, a *assessment, p *Proposal, lever string) int {
 		return withoutValue
 	case lever == "image-size", lever == "frames": // what costs quality comes after what does not
 		return unknownNow
-	case a.supported || a.movable:
+	case a.supported || a.movable, lever == "shard" && ctx.beyond > 0 && ctx.is("unsharded"): // what exceeds the card is whole on each
 		return mayFit
 	case a.Order == 0 && p.Changes[0].From == nil && p.Changes[0].Syntax != "env" && p.Changes[0].Syntax != "shell" && withoutTrainersSettings(ctx):
 		return withoutValue // of no list: the program may not know it

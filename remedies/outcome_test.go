@@ -276,8 +276,7 @@ func TestAHostThatAShellWouldRunIsNotPasted(t *testing.T) {
 		"gpu31": "gpu31", "gpu-31.cluster_a": "gpu-31.cluster_a",
 		"": "NODE", "x;reboot": "NODE", "$(reboot)": "NODE", "-M other": "NODE", "-v": "NODE", strings.Repeat("a", 81): "NODE",
 	} {
-		ctx := &Context{incident: &classifier.Incident{}}
-		ctx.root = &classifier.Root{Host: host}
+		ctx := newContext(&classifier.Run{}, &classifier.Incident{Root: classifier.Root{Host: host}})
 		assert.Equal(t, "Does the node have it?  scontrol show node "+want+" | grep RealMemory", atTheNode(ctx, changes), "%q", host)
 	}
 }

@@ -46,6 +46,9 @@ func hostMemory(q *paramQuery) proposedValue {
 			how += " and the cache of " + classifier.GiB(in.HostCache)
 		}
 	}
+	if n := cause.PassingWeights(q.input()); n+n/10 > need {
+		need, how = n+n/10, passingFactor+classifier.GiB(n)
+	}
 	if n := copiesOfWeights(q.Context); q.is("copies_far_too_large") && q.phase == "init" {
 		need, how = n+n/10, copiesFactor+"the "+classifier.GiB(n)+" of the ranks' copies of the weights"
 	}
@@ -86,6 +89,9 @@ const cacheFactor = "1.25 x the key-value cache of "
 
 // weightsFactor begins the arithmetic of a limit that holds weights, with buffers and the server beside them.
 const weightsFactor = "1.25 x the weights of "
+
+// passingFactor begins the arithmetic of a limit that holds all weights, which pass through host memory.
+const passingFactor = "1.1 x the weights of "
 
 // copiesFactor begins the arithmetic of a limit that holds a copy of the weights for each rank.
 const copiesFactor = "1.1 x "
@@ -138,6 +144,9 @@ func guess(ctx *Context, c *Change) string {
 	}
 	if strings.HasPrefix(c.ComputedFrom, missingFactor) {
 		return "Enough for what was missing, plus a quarter of it."
+	}
+	if strings.HasPrefix(c.ComputedFrom, passingFactor) {
+		return "Enough for all weights, which pass through host memory on their way to the GPU, if nothing else is large."
 	}
 	if strings.HasPrefix(c.ComputedFrom, copiesFactor) {
 		return "Enough for a copy of the weights in each rank, if nothing else is large."

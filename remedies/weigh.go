@@ -385,6 +385,9 @@ func atTheNode(ctx *Context, changes []Change) string {
 	if !slices.ContainsFunc(changes, func(c Change) bool { return c.Syntax == "sbatch" && strings.HasPrefix(c.Key, "--mem") && c.To != nil }) {
 		return ""
 	}
+	if n := nodeRAM(ctx); n != nil {
+		return "The node has " + classifier.GiB(*n) + " in all."
+	}
 	node := ctx.root.Host // comes from a log, and is pasted into a shell
 	if node == "" || len(node) > 80 || strings.HasPrefix(node, "127.") || node == "localhost" || strings.Trim(node, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_.-") != "" || node[0] == '-' {
 		node = "NODE"

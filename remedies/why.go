@@ -125,6 +125,7 @@ func causeInput(ctx *Context) *cause.Input {
 	}
 	if g, ok := lastReading(ctx.run, "ollama.weights_on_host"); ok && ctx.is("set:--ollama-engine") {
 		out.HostWeights, _ = g.Fields.Int("used")
+		out.CardWeights = cardWeights(ctx)
 	}
 	if g, ok := memory.Reading(ctx.run, in, "trainer.dataset_processes"); ok {
 		out.MapProcesses, _ = g.Fields.Int("count")
@@ -175,6 +176,20 @@ func requestedMemory(ctx *Context) *int64 {
 	f, ok := ctx.settings.find("--mem", true)
 	n, known := parseSize(f.value.Value)
 	return pointer(n, ok && known)
+}
+
+// cardWeights returns what Ollama's own engine puts on all cards of the model that it loaded last, 0 if unknown.
+func cardWeights(ctx *Context) (sum int64) {
+	last := map[string]int64{}
+	for _, g := range ctx.run.Gauges {
+		if n, ok := g.Fields.Int("used"); ok && g.Name == "ollama.weights_on_card" && n < 1<<45 {
+			last[g.Fields["part"]] = n
+		}
+	}
+	for _, n := range last {
+		sum += n
+	}
+	return sum
 }
 
 // betweenSteps returns what the failed rank had allocated by Megatron's last reading, else the least that any rank had, 0 if unknown.

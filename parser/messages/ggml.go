@@ -63,6 +63,16 @@ func ggmlPatterns() []pattern.Pattern {
 			},
 			NoMatch: []string{`level=INFO source=device.go:206 msg="model weights" device=CUDA0 size="35.8 GiB"`},
 		},
+		{
+			Name:     "ollama.weights_on_card",
+			Literals: []string{`msg="model weights" `},
+			Expr:     `msg="model weights" (?:device|buffer)=(?!CPU)(?<part>\w{1,20}) size="(?:(?<used_gib>\d{1,6}(?:\.\d{1,3})?) GiB|(?<used_mib>\d{1,6}(?:\.\d{1,3})?) MiB)"`,
+			Gauge:    true, Source: "Ollama 0.5-0.11, ml/backend/ggml/ggml.go; since 0.11.5 ml/device.go",
+			Match: []pattern.Sample{
+				{Line: `time=2025-10-20T10:11:14.378+02:00 level=INFO source=device.go:206 msg="model weights" device=CUDA0 size="35.8 GiB"`, Want: parser.Fields{"part": "CUDA0", "used": "38439957299"}},
+			},
+			NoMatch: []string{`level=INFO source=ggml.go:299 msg="model weights" buffer=CPU size="787.5 MiB"`},
+		},
 		bufferReading("ggml.cache_on_host", "CPU", "KV", "kv cache", []pattern.Sample{
 			{Line: "llama_kv_cache_init:        CPU KV buffer size =  1024.00 MiB", Want: parser.Fields{"used": "1073741824"}},
 			{Line: `time=2026-02-07T09:13:23.413-05:00 level=INFO source=device.go:256 msg="kv cache" device=CPU size="48.0 GiB"`, Want: parser.Fields{"used": "51539607552"}},

@@ -228,6 +228,14 @@ func readingPatterns() []pattern.Pattern {
 			NoMatch: []string{"Mem:     1630822     1534054       20582       12083       76185       57446", "Mem:           1007          21         958           0          27         980"},
 		},
 		{
+			Name:     "reading.free_coarse",
+			Literals: []string{"Mem:   "},
+			Expr:     `^Mem: {3,20}(?<count>9\d\d|[1-3]\d{3})(?: +\d{1,4}){5}\s*$`,
+			Gauge:    true, Source: "procps free -g on a large node, or free -m on a tiny one: what else is known of the job tells which",
+			Match:   []pattern.Sample{{Line: "Mem:           1007          38         714           2         254         962", Want: parser.Fields{"count": "1007"}}},
+			NoMatch: []string{"Mem:            465          11         438           0          15         451", "Mem:          15926       14981         201         118         744         561"},
+		},
+		{
 			// Whether it is of memory or of a disk, only its sum tells.
 			Name:     "reading.left",
 			Literals: []string{"B, available ", "B, available:", "B, avail "},

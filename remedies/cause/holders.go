@@ -406,6 +406,16 @@ func WeightsOnHost(in *Input) string {
 	return ""
 }
 
+// PassingWeights returns the size of all weights where Ollama's own engine was killed while it loaded them and held far more than those that
+// stay in host memory: versions of early 2025 read whole tensors, many at once, on their way to a card. It returns 0 otherwise.
+func PassingWeights(in *Input) int64 {
+	const others = 1 << 30 // of the process
+	if !in.host() || in.Phase != "init" || in.CardWeights == 0 || in.largest().Bytes < in.HostWeights+others {
+		return 0
+	}
+	return in.HostWeights + in.CardWeights
+}
+
 // AnotherWorker reports that a process on the card is a worker of the same server, which has its own copy of the model there.
 func AnotherWorker(in *Input) string {
 	if in.EngineFailed || in.number("workers", "w", "WEB_CONCURRENCY") < 2 && len(in.Workers) < 2 {

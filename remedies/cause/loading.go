@@ -34,6 +34,17 @@ func loadedTwice(in *Input) string {
 	return fmt.Sprintf("%s is allocated while the weights load; in 16 bits they take %s", gib(in.Allocated), classifier.GiB(2*p))
 }
 
+// movedWide reports that more is allocated while a Trainer of transformers moves its model to the card, its first work there, than the
+// weights take in 16 bits, which would fit. They are wider then: adapters on them are a fiftieth at most.
+func movedWide(in *Input) string {
+	p := in.Parameters.Value
+	if !in.Adapters || !in.loading() || !in.gpu() || !in.passes(80, "_move_model_to_device") || in.EngineFailed || in.SharesCard || in.Total == nil || in.Allocated == nil || p <= 0 || p > 1<<40 ||
+		*in.Allocated < p/2*5 || 2*p > *in.Total/4*3 {
+		return ""
+	}
+	return fmt.Sprintf("%s is allocated while the model moves to the card; in 16 bits its weights take %s", gib(in.Allocated), classifier.GiB(2*p))
+}
+
 // loadsNarrow reports that the failed code loads in 16 bits. transformers warms up its allocator in float16, whatever it loads.
 func loadsNarrow(in *Input) string {
 	for _, f := range in.Stack {

@@ -80,6 +80,17 @@ func (in *Input) statesOnCard() (least int64, how string) {
 	return in.states(p)
 }
 
+// GradientsFill reports that weights and gradients, whole on each of several GPUs, leave no room there for an optimizer's states, even in
+// eight bits.
+func GradientsFill(in *Input) string {
+	const moments = 2
+	p, each := in.Trains(), 2*in.trainedBytes()
+	if least, _ := in.statesOnCard(); least == 0 || !in.Unsharded || in.GPUs < 2 || (each+moments)*p < *in.Total {
+		return ""
+	}
+	return fmt.Sprintf("weights and gradients alone take %s of %s, and the states in 8 bits %s more", classifier.GiB(each*p), gib(in.Total), classifier.GiB(moments*p))
+}
+
 // Beyond returns by how much the training states, or the whole weights where all of them are gathered, exceed the card at least; 0 if
 // they fit or it is unknown. What another model of the run holds counts.
 func Beyond(in *Input) int64 {
@@ -163,7 +174,11 @@ func statesFigure(in *Input) (string, *int64) {
 		return weightsFigure(2, "the weights alone, in 16 bits")(in)
 	}
 	least, how := in.statesOnCard()
-	return sized("weights, gradients and optimizer states: %s", least, how)
+	where := ""
+	if in.Unsharded && in.GPUs > 1 {
+		where = fmt.Sprintf(", whole on each of %d GPUs", in.GPUs)
+	}
+	return sized("weights, gradients and optimizer states%s: %s", least, where, how)
 }
 
 // secondCopy reports that a script copied its model, as for a reference or an average, and the copy found no room beside it.
@@ -183,6 +198,9 @@ func (in *Input) Trains() int64 {
 	full = full || in.WideTraining && in.Framework == "torch" && in.Application == ""
 	if key, _, _ := in.Setting("per_device_train_batch_size"); strings.HasPrefix(key, "--") && in.passes(80, "trl/scripts/", "trl/examples/scripts/") {
 		full = true // the command line has no use_peft (trl, trainer/utils.py, get_peft_config)
+	}
+	if _, _, listed := in.Setting("base_model"); listed && in.Application == "axolotl" {
+		full = true // its configuration, which it prints, has an adapter otherwise
 	}
 	if n := max(in.GPUs, 1); in.Requested != nil && in.passes(8, "initialize_optimizer_states") && *in.Requested >= in.Parameters.Value/n {
 		full = true // one state of a rank's part of all parameters

@@ -17,6 +17,7 @@ var training = []hypothesis{
 			{proof, both(loadsWide, (*Input).loadingAnywhere)},
 			{2 * proof, both(noHalf, (*Input).gpu)},
 			{proof, loadedTwice},
+			{2 * proof, movedWide},
 			{proof, both(when("CTranslate2 computes in float32, with four bytes a parameter", func(in *Input) bool { return in.WideWeights }), (*Input).gpu)},
 			{sign + hint, both(loadsByDefault, (*Input).loadingAnywhere)},
 			{proof, widened},
