@@ -137,10 +137,10 @@ func TestWhatTrainersAreToldFirst(t *testing.T) {
 			[]string{"recompute_loss_function set"},
 		},
 		{
-			"a worker's own block of ROLL's configuration is changed", of("roll", as(run("megatron", "prompt_length", "2048", "response_length", "20480", "actor_train.infer_batch_size", "2", "actor_train.strategy_args.strategy_config.tensor_model_parallel_size", "4", "reference.infer_batch_size", "4", "reference.strategy_args.strategy_config.tensor_model_parallel_size", "1"), "megatron", "", "Qwen/Qwen3-8B")),
+			"a worker's own block of ROLL's configuration is changed", of("roll", as(run("megatron", "prompt_length", "2048", "response_length", "20480", "actor_train.infer_batch_size", "16", "actor_train.strategy_args.strategy_config.tensor_model_parallel_size", "4", "reference.infer_batch_size", "4", "reference.strategy_args.strategy_config.tensor_model_parallel_size", "1"), "megatron", "", "Qwen/Qwen3-8B")),
 			with(gpu("logprob", 51, 32.35, 79.11, output), func(r *classifier.Root) { r.Process = "ActorWorker(reference-0-G0)" }),
-			[]string{"infer_batch_size = 2"},
-			[]string{"infer_batch_size = 1", "tensor_model_parallel_size = 8"},
+			[]string{"infer_batch_size = 1"},
+			[]string{"infer_batch_size = 4", "tensor_model_parallel_size = 8"},
 		},
 		{
 			"Unsloth raises the batch to the group", of("unsloth", run("trl", "Batch size per device", "32", batch, "1", "num_generations", "32")), step(),
