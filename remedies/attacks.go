@@ -91,7 +91,8 @@ var attacksThere = []attack{
 	{"states_too_big", "dispatched_fills", []string{"spread", "engine-quantization"}},
 	{"graph_capture", "large_graphs", []string{"graphs", "eager", "share-down"}},
 	{"states_too_big", "alone", append([]string{"launcher"}, attacks["states_too_big"]...)},
-	{"states_too_big", "stack:/megatron/training/checkpointing.py", attacks["states_too_big"]}, // the optimizer is made before a checkpoint is read
+	{"states_too_big", "stack:/megatron/training/checkpointing.py", attacks["states_too_big"]},           // the optimizer is made before a checkpoint is read
+	{"states_too_big", "layers.requested>0", []string{"layers", "engine-quantization", "smaller-model"}}, // of Ollama: they are loaded whatever fits
 	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload", "layer-offload", "engine-quantization", "vram-margin"}},
 	{"states_too_big", "loading_weights", []string{"update", "async-load", "spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "smaller-model", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "draft", []string{"draft", "engine-tp", "engine-offload"}},

@@ -28,6 +28,8 @@ var sentences = []struct {
 	{string(zeroStage), lazyre.New(`Creating (?:torch\.\w{1,16}|fp16|bf16) ZeRO stage ([123]) optimizer`), []string{"zero_optimization_stage"}, ""},
 	// faster-whisper (faster_whisper/transcribe.py) and WhisperX, in a script that the log shows
 	{".transcribe(", lazyre.New(`\.transcribe\([^#]{0,300}?\bbatch_size=([0-9]{1,5})\b`), []string{"batch_size"}, Script},
+	// Ollama since 0.11.5: the layers that num_gpu asks for, -1 where nobody does (llm/server.go)
+	{`"model layers"=`, lazyre.New(`"model layers"=([0-9]{1,6}) requested=(-?[0-9]{1,6})\b`), []string{"layers.model", "layers.requested"}, ""},
 	// fairseq (fairseq_cli/train.py)
 	{"max tokens per ", lazyre.New(`max tokens per (?:GPU|device) = (\w{1,20}) and (?:max sentences|batch size) per (?:GPU|device) = (\w{1,20})`), []string{"max_tokens", "max_sentences"}, ""},
 }
