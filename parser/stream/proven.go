@@ -129,7 +129,7 @@ var consoles = []console{
 		},
 	},
 	{
-		sign: "> ", end: " t/s ]",
+		sign: "\n> ", end: " t/s ]", // at the beginning of a line: `-> ` is in every other log
 		heads: lazyre.New(`^> \S`),
 		ends:  lazyre.New(`^\[ Prompt: [\d.]{1,12} t/s \| Generation: [\d.]{1,12} t/s \]$`),
 		anew:  ownFailure,
