@@ -8,6 +8,7 @@ import (
 	"oomscan/classifier/phase"
 	"oomscan/parser"
 	"oomscan/parser/lazyre"
+	"oomscan/parser/pattern"
 	"oomscan/parser/traceback"
 )
 
@@ -83,10 +84,12 @@ func (c *conclusion) endedWell(last *event) bool {
 }
 
 // tellsOfDeath reports whether the program that failed speaks itself, with a traceback that nothing caught or a record of an error, or who killed
-// it: Slurm by its name, Kubernetes, the kernel or a daemon in its log.
+// it: Slurm by its name, another scheduler, Kubernetes, the kernel or a daemon in its log.
 func tellsOfDeath(e *event) bool {
 	switch by := e.pattern.Program; {
 	case uncaught(e.Trace), e.Header.Level == 'E', e.Header.Level == 'F':
+		return true
+	case by.Scheduler != "" && by.Authority != pattern.Counted: // its accounting, or another's report, which stands before the job's output
 		return true
 	case by.Scheduler != "":
 		return strings.HasPrefix(e.Text, "slurmstepd: ") || strings.HasPrefix(e.Text, "srun: ")

@@ -89,12 +89,14 @@ func TestAKillThatOnlySomethingShowsIsQuoted(t *testing.T) {
 		log    string
 		quoted int
 	}{
-		"an answer":                   {shown + "results written to /scratch/x/out.json\n", 1},
-		"a list, and then the run":    {killed + "+ torchrun --nproc_per_node 8 train.py\nstep 100/900 loss 2.31\nstep 200/900 loss 2.21\nstep 300/900 loss 2.11\nstep 400/900 loss 2.01\n", 1},
-		"Dask's nanny":                {"distributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:38041 (pid=4711) exceeded 95% memory budget. Restarting...\nwrote results/features.parquet\n", 0},
-		"an answer, and nothing else": {shown, 0},
-		"Slurm's own words":           {strings.TrimPrefix(shown, "pred: ") + "results written to /scratch/x/out.json\n", 0},
-		"a shell that saw the kill":   {killed + "/var/spool/slurmd/job12/slurm_script: line 9:  4711 Killed                  python3 train.py\n+ exit 0\n", 0},
+		"an answer":                    {shown + "results written to /scratch/x/out.json\n", 1},
+		"a list, and then the run":     {killed + "+ torchrun --nproc_per_node 8 train.py\nstep 100/900 loss 2.31\nstep 200/900 loss 2.21\nstep 300/900 loss 2.11\nstep 400/900 loss 2.01\n", 1},
+		"LSF's report, and the output": {"TERM_MEMLIMIT: job killed after reaching LSF memory usage limit.\nExited with exit code 130.\n\nThe output (if any) follows:\n\nresults written to /scratch/x/out.json\n", 0},
+		"Slurm's accounting before it": {"4242.batch  OUT_OF_ME+  0:125\nresults written to /scratch/x/out.json\n", 0},
+		"Dask's nanny":                 {"distributed.nanny.memory - WARNING - Worker tcp://127.0.0.1:38041 (pid=4711) exceeded 95% memory budget. Restarting...\nwrote results/features.parquet\n", 0},
+		"an answer, and nothing else":  {shown, 0},
+		"Slurm's own words":            {strings.TrimPrefix(shown, "pred: ") + "results written to /scratch/x/out.json\n", 0},
+		"a shell that saw the kill":    {killed + "/var/spool/slurmd/job12/slurm_script: line 9:  4711 Killed                  python3 train.py\n+ exit 0\n", 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
