@@ -63,7 +63,7 @@ type file struct {
 	WentOn     int               // line of the first sign behind the last failure, if it counts on from the last one before
 	Trained    int               // line on which the loop of a training was last said to be over
 	EndedWell  int               // line on which something last said that it ended well
-	Succeeded  int               // line on which a CI system said that the whole job did
+	Succeeded  int               // line on which GitLab's CI said that the whole job did
 	Dead       int               // pid of an actor whose death is being reported, by the writer deadBy
 	DeadBy     string
 	LastStep   int       // highest step of this attempt, -1 before any

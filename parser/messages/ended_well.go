@@ -3,7 +3,7 @@ package messages
 import "oomscan/parser/pattern"
 
 // endedWell are the lines in which a job, a test run or a program says that it ended well. A process that died prints none of them, but a
-// script that goes on behind it may, so all but those of a CI system only count where nothing else tells of a death.
+// script that goes on behind it may, so all but those of GitLab's CI only count where nothing else tells of a death.
 func endedWell() []pattern.Pattern {
 	const (
 		// What dying programs and their launchers save, too.
@@ -22,21 +22,21 @@ func endedWell() []pattern.Pattern {
 		},
 		{
 			Name:     "ci.succeeded",
-			Literals: []string{"Job succeeded", "Finished: SUCCESS"},
-			Expr:     `^(?:Job succeeded|Finished: SUCCESS)\s*$`,
-			Marker:   "succeeded", Source: "GitLab Runner; Jenkins: their shells end at the first command that fails",
-			Match:   lines("Job succeeded", "Finished: SUCCESS"),
-			NoMatch: []string{"Job succeeded in part", "Finished: FAILURE"},
+			Literals: []string{"Job succeeded"},
+			Expr:     `^Job succeeded\s*$`,
+			Marker:   "succeeded", Source: "GitLab Runner, whose shell ends at the first command that fails, in a pipe too (shells/bash.go: errexit, pipefail)",
+			Match:   lines("Job succeeded"),
+			NoMatch: []string{"Job succeeded in part", "Job 'raysubmit_Uv8c' succeeded"},
 		},
 		{
 			Name:     "job.succeeded",
-			Literals: []string{"BUILD SUCCESS", "uccessfully", " passed in ", " passed, ", "ll tests passed", "ll suites passed"},
-			Expr: `\bBUILD SUCCESS(?:FUL)?\b|^(?:[\w ]{1,40} )?(?:completed|finished|ended) successfully[.!]?\s*$` +
+			Literals: []string{"BUILD SUCCESS", "Finished: SUCCESS", "uccessfully", " passed in ", " passed, ", "ll tests passed", "ll suites passed"},
+			Expr: `\bBUILD SUCCESS(?:FUL)?\b|^Finished: SUCCESS\s*$|^(?:[\w ]{1,40} )?(?:completed|finished|ended) successfully[.!]?\s*$` +
 				`|^(?:={3,100} )?\d{1,7} passed(?:, \d{1,7} (?:skipped|deselected|xfailed|xpassed|warnings?)){0,5} in \d[\d.]{0,12}s\b|^[Aa]ll (?:tests|suites) passed[.!]?\s*$`,
-			Marker: "ended_well", Source: "Gradle, Maven; pytest; scripts",
-			Match: lines("BUILD SUCCESSFUL in 12s", "Evaluation completed successfully.", "====== 40 passed, 2 skipped, 1 warning in 9.81s ======", "all suites passed"),
+			Marker: "ended_well", Source: "Gradle, Maven; Jenkins, whose shell looks at a pipe's last command only; pytest; scripts",
+			Match: lines("BUILD SUCCESSFUL in 12s", "Finished: SUCCESS", "Evaluation completed successfully.", "====== 40 passed, 2 skipped, 1 warning in 9.81s ======", "all suites passed"),
 			NoMatch: []string{
-				"====== 1 failed, 40 passed in 9.81s ======", "tests/test_a.py::test_b passed in 0.2s", "Checkpoint 4 was written successfully to /out", "cuda:0 initialized successfully",
+				"Finished: FAILURE", "====== 1 failed, 40 passed in 9.81s ======", "tests/test_a.py::test_b passed in 0.2s", "Checkpoint 4 was written successfully to /out", "cuda:0 initialized successfully",
 			},
 		},
 		{
@@ -49,18 +49,16 @@ func endedWell() []pattern.Pattern {
 		},
 		{
 			Name:     "program.wrote",
-			Literals: []string{"aved to ", "ritten to ", "xported to ", "ecorded to ", "rote results", "rote report", "rote out/", "rote output", " rows to "},
-			Expr:     `^(?!.{0,400}` + remains + `)(?:.{0,200}\b(?:[Ss]aved|[Ww]ritten|[Ee]xported|[Rr]ecorded) to:? |(?:.{0,200}[\]:] )?[Ww]rote (?:\d[\d,]{0,12} \w{1,20} to )?)` + path,
+			Literals: []string{"aved to ", "ritten to ", "xported to ", "ecorded to "},
+			Expr:     `^(?!.{0,400}` + remains + `).{0,200}\b(?:[Ss]aved|[Ww]ritten|[Ee]xported|[Rr]ecorded) to:? ` + path,
 			Marker:   "ended_well", Source: "scripts: what they wrote, behind all the rest",
 			Match: lines(
 				"results saved to out/eval.json", "08/11/2026 10:00:00 - INFO - predictions written to out/codet5p/predictions.txt", "best: bs=64, exported to export.pkl", "Closing session. Recorded to /root/.local/share/x.jsonl",
-				"wrote results/llama-3.2-3b.csv (5 rows)", "Wrote report.html", "[sweep] Wrote 12 rows to out/sweep.csv",
 			),
 			NoMatch: []string{
 				"memory snapshot saved to /tmp/oom.pickle", "An error report file is saved to /tmp/hs_err_pid7", "Core dump written to /var/crash/core.7",
 				"Result files and experiment state saved to '/root/ray_results/x'",
 				"it should have been written to disk", "logs written to /scratch/x",
-				"wrote core dump to /var/crash/core.7", "he wrote a/b tests", "Wrote a report", "wrote memory_snapshot.pickle",
 			},
 		},
 	}
