@@ -37,8 +37,6 @@ func engineUntouched(q *question) string {
 		return engineApart(ctx)
 	case pullsOne([]string{"graphs", "eager"}, topic, changes) && ctx.stackContains(3, "_allocate_kv_cache"):
 		return "it failed while the planned cache was taken, before any graph"
-	case pullsOne([]string{"graphs", "eager"}, topic, changes) && fewGraphs(ctx) != "":
-		return fewGraphs(ctx)
 	case topic == "engine-sleep" && ctx.phase == "init" && ctx.is("engine_process") && !ctx.is("engine_wakes"):
 		return "the engine failed as it started, before its first rollout"
 	case (topic == "engine-max-len" || topic == "engine-kv-dtype") && ctx.is("nothing_for_cache") && ctx.recognisedAs("sglang."):
@@ -186,24 +184,16 @@ func ownProcesses(ctx *Context) bool {
 	return slices.Contains([]string{"areal", "nemo_rl", "openrlhf", "relax", "slime"}, ctx.run.Framework) || ctx.is("vllm_mode=server")
 }
 
-// fewGraphs says that CUDA graphs hold less than vLLM lacked when it woke up, or "".
-func fewGraphs(ctx *Context) string {
-	g, captured := lastReading(ctx.run, "vllm.graphs")
-	graphs, ok1 := g.Fields.Int("used")
-	s, slept := lastReading(ctx.run, "vllm.slept")
-	freed, ok2 := s.Fields.Int("freed")
-	room, _, _, ok3 := roomBeforeWake(ctx)
-	if !captured || !slept || !ok1 || !ok2 || !ok3 || freed-room <= graphs {
-		return ""
-	}
-	return fmt.Sprintf("CUDA graphs hold %s, and about %s was missing", classifier.GiB(graphs), classifier.GiB(freed-room))
-}
-
 // smallGraphs says that the CUDA graphs of an engine, whose size it printed after their capture, take far less than was missing. Phases and
 // models have graphs of their own, which add up.
 func smallGraphs(q *question) string {
 	const others = 3
+	about := ""
 	short, ok := q.shortfall()
+	if !ok {
+		about = "about "
+		short, ok = wakeLacks(q.Context)
+	}
 	if !ok || q.incident.Kind == parser.KVCache || q.phase == "init" {
 		return ""
 	}
@@ -216,5 +206,5 @@ func smallGraphs(q *question) string {
 	if most <= 0 || most > short/others {
 		return ""
 	}
-	return fmt.Sprintf("the graphs take %s, and %s was missing", classifier.GiB(most), classifier.GiB(short))
+	return fmt.Sprintf("the graphs take %s, and %s%s was missing", classifier.GiB(most), about, classifier.GiB(short))
 }

@@ -73,6 +73,14 @@ func cardOfShare(ctx *Context) (int64, bool) {
 	return memory.CardOfAtLeast(int64(float64(freed) / f))
 }
 
+// wakeLacks returns about how much a sleeping vLLM lacked when it took back what it had freed.
+func wakeLacks(ctx *Context) (int64, bool) {
+	g, slept := lastReading(ctx.run, "vllm.slept")
+	freed, known := g.Fields.Int("freed")
+	room, _, _, ok := roomBeforeWake(ctx)
+	return freed - room, slept && known && ok && freed > room
+}
+
 // wakesWith returns how much a sleeping vLLM had still to take back, as it said when it went to sleep, of a card that was read since and had
 // this room: weights and cache or, where the new weights were there, the cache alone (verl/workers/sharding_manager/fsdp_vllm.py, __enter__).
 func wakesWith(ctx *Context, room int64) (bytes int64, at parser.Position, ok bool) {
