@@ -91,7 +91,7 @@ func (r *Reader) inBlockquote(e *parser.Event) bool {
 var sourceHead = lazyre.New(`^(?:package [a-z][\w.]*;?|import (?:\(|"[\w./-]+"|[\w.]+(?: as \w+)?(?:, ?[\w.]+)*;?|[\w*{].* from ['"].*)|from [\w.]+ import .*|#include ?[<"].*|use [\w:{}, *]+;|using [\w.]+;|"""|#!/usr/bin/env python3?)\s*$`)
 
 // sourceItem is the beginning of a line that is no message by itself: an indent, a comment, a value.
-var sourceItem = lazyre.New("^(?:[ \t#/*\"'`]|[\\w.]{1,60} = |[\\w.]{1,60}\\()")
+var sourceItem = lazyre.New("^(?:[ \t#*\"'`]|/[/*]|[\\w.]{1,60} = |[\\w.]{1,60}\\()")
 
 // Where such lines are looked for, and how many a file has: a warning may quote one.
 const (

@@ -51,6 +51,7 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"a value of a program":        {"\"\"\"\nTry it.\n\"\"\"\nimport os\nmessage = \"\"\"", true},
 		"an item of a program":        {"#include <cuda.h>\n#include \"x.h\"\n  {", true},
 		"a script above its run":      {"from __future__ import annotations\nimport os\n", false},
+		"a script above its warning":  {"import os\nfrom x import y\n/opt/x/pipe.py:982: UserWarning: ", false},
 		"a warning about an import":   {"  import pkg_resources\nimport pkg_resources\n  ", false},
 		"a row of a table of ranks":   {"| rank | status | error |\n|------|--------|-------|\n| 0 | ok | |\n| 3 | FAILED |", false},
 		"a row of a table":            {"| Message | Meaning |\n|---------|:-------:|\n| x | y |\n|", true},

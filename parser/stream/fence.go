@@ -338,8 +338,13 @@ func (r *Reader) findFence(e *parser.Event) {
 		r.findIntroduction(e)
 		return
 	}
-	f.until = r.line + watchLines
-	r.fence = f
+	if f.markdown {
+		r.findProof(e) // an answer of a model may hold blocks
+	}
+	if r.fence.until == 0 {
+		f.until = r.line + watchLines
+		r.fence = f
+	}
 }
 
 // holds reports whether an event stands in the block that is open, or in the last one: some events are emitted only when they are over.

@@ -43,7 +43,7 @@ type console struct {
 // The others talk with a model, and tell of their own failures in their own words: llama-cli (llama.cpp, tools/main/main.cpp,
 // tools/cli/cli.cpp), in a chat and for one answer, whose speed it tells; ollama (cmd/interactive.go, api/types.go), vllm chat
 // (entrypoints/cli/openai.py), llm (llm/cli.py), aichat (src/repl/mod.rs), transformers chat (commands/chat.py) and MLX (mlx_lm/chat.py; generate.py
-// has one answer between two rules). Where only a prompt shows what is below it, the other rows come before.
+// has one answer between two rules). Where only a prompt shows what is below it, the other rows come before; the last are shells (see commands.go).
 var consoles = []console{
 	{
 		sign: "Execution logs:", end: "Out: ",
@@ -97,7 +97,7 @@ var consoles = []console{
 	},
 	{
 		sign: "ollama run ", end: " ",
-		heads: lazyre.New(`(?:^|[$#%❯>+] )ollama run \S|^>>> \S`),
+		heads: lazyre.New(`(?:^|[$#%❯>] )ollama run \S|^>>> \S`),
 		ends:  lazyre.New(`^(?:>>>(?: |$)|total duration: {1,12}\d)`),
 		anew:  ownFailure,
 	},
@@ -134,6 +134,7 @@ var consoles = []console{
 		ends:  lazyre.New(`^\[ Prompt: [\d.]{1,12} t/s \| Generation: [\d.]{1,12} t/s \]$`),
 		anew:  ownFailure,
 	},
+	shell("+ "), shell("$ "), shell("]Run "),
 }
 
 // asked is the line on which somebody asks a model. ownFailure is how the programs that talk with one begin, and how they say that they failed.

@@ -33,6 +33,8 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		llama = "$ ollama run llama3.2 --verbose\n>>> Why does it die?\nIt reads\n"
 		rules = "==========\nIt reads\n"
 		mlx   = "==========\nPrompt: 31 tokens, 212.418 tokens-per-sec\n"
+		show  = "+ head -n 4 data/mix.jsonl\n"
+		next  = "+ python train.py\n"
 		value = "\nOut: None\n[Step 1: Duration 4.11 seconds]\n"
 	)
 	for name, c := range map[string]struct {
@@ -130,6 +132,21 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		"MLX that is run again":            {rules + oomReport + rules + mlx, false},
 		"a failure behind an answer":       {rules + mlx + oomReport + rules + mlx, false},
 		"a section between rules":          {rules + oomReport + "==========\nDone.\n", false},
+		"what a command shows":             {show + kill + next, true},
+		"rows of a database":               {"+ mysql -e 'select body from tickets limit 1\\G'\n   body: " + kill + "srun: error: n1: task 0: Out Of Memory\n" + next, true},
+		"names in an archive":              {"+ tar xvf a.tar\nposts/" + kill[:len(kill)-1] + ".md\n" + next, true},
+		"a manifest that is applied":       {"+ kubectl -n ml apply --dry-run=server -o yaml -f a.yaml\n      torch.OutOfMemoryError: CUDA out of memory. Tried to allocate  -> page nobody\n+ exit 0\n", true},
+		"commits in a job of GitLab":       {"$ git log --oneline -n 2\n9f02b61 " + kill + "$ python train.py\n", true},
+		"a search in GitHub Actions":       {"##[group]Run grep -rn killed src\n" + kill + "##[endgroup]\n##[group]Run python train.py\n", true},
+		"an answer to a script":            {"+ ollama run m \"Why?\"\nIt reads\n```\n" + oomReport + "```\nor\n" + kill + "+ cp a b\n", true},
+		"a command that runs":              {next + kill + "+ exit 1\n", false},
+		"a command that shows a log":       {"+ head -n 40 slurm-1.err\n" + kill + next, false},
+		"a search in a log":                {"+ grep -i killed train.log\n" + kill + next, false},
+		"a failure behind it":              {show + "{}\n" + next + kill + "+ exit 1\n", false},
+		"a command that no other follows":  {show + kill, false},
+		"a command that fails":             {"+ tar xf a.tar\ntar: a: Cannot open: Cannot allocate memory\n" + kill + next, false},
+		"a command that is killed":         {show + "run.sh: line 4: 4711 Killed                  head -n 4 data/mix.jsonl\n" + next, false},
+		"a model that does not load":       {"+ ollama run m hi\nError: llama runner process has terminated: cudaMalloc failed: out of memory\n+ exit 1\n", false},
 		"a value within a line":            {logs + oomReport + "Time Out: 30\n", false},
 	} {
 		for _, head := range []bool{true, false} {
