@@ -19,7 +19,7 @@ func (c *conclusion) survived() bool {
 	if last.Attempt < len(f.Done) {
 		end = f.Done[last.Attempt]
 	}
-	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= 2 || c.goesOn(last)) || c.failsAgain(last) || c.retried() || c.warned() || c.stepsElsewhere() || c.endsWell(last) || f.Succeeded > last.At.Line {
+	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= c.enoughSteps(last) || c.goesOn(last)) || c.failsAgain(last) || c.retried() || c.warned() || c.stepsElsewhere() || c.endsWell(last) || f.Succeeded > last.At.Line {
 		return true
 	}
 	for _, e := range c.job.index.recovered {
@@ -40,6 +40,24 @@ func (c *conclusion) survived() bool {
 		}
 	}
 	return false
+}
+
+// enoughSteps is how many steps behind an event show that the run went on: one of those under way may still be reported. A message that came
+// before each of several steps, with no traceback, harms none.
+func (c *conclusion) enoughSteps(last *event) int {
+	const steps, lookBack = 3, 60
+	harmless, step := 0, last.Steps
+	all := c.job.index.evidences[last.file]
+	at, _ := slices.BinarySearchFunc(all, last.At.Line, func(x *event, line int) int { return cmp.Compare(x.At.Line, line) })
+	for _, x := range slices.Backward(all[max(0, at-lookBack):at]) {
+		if x.Pattern == last.Pattern && x.Trace == nil && last.Trace == nil && x.Header.Stream == last.Header.Stream && x.Steps < step {
+			harmless, step = harmless+1, x.Steps
+		}
+	}
+	if harmless >= steps {
+		return 1
+	}
+	return 2
 }
 
 // lastEvidence is what was reported last of the failure, in the root's input. A controller repeats it once it has decided to go on.

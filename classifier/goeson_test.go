@@ -162,6 +162,31 @@ func TestAFailureBehindManyStepsIsAnother(t *testing.T) {
 	}
 }
 
+// TestAMessageThatHarmsNoStepHarmsNotTheLast prints the message of a sandbox before each step.
+func TestAMessageThatHarmsNoStepHarmsNotTheLast(t *testing.T) {
+	t.Parallel()
+	const (
+		message = "Call-based runtime error = MemoryError: Unable to allocate 7.45 GiB for an array with shape (1000000000,) and data type int64\n"
+		report  = "Traceback (most recent call last):\n  File \"/home/u/t.py\", line 6, in <module>\n    main()\n" + message
+		limit   = "slurmstepd: error: *** JOB 7 ON n1 CANCELLED AT 2026-05-21T22:00:14 DUE TO TIME LIMIT ***\n"
+	)
+	step := func(n int) string { return fmt.Sprintf("step:%d - actor/pg_loss:0.012 - actor/grad_norm:0.2\n", n) }
+	for name, c := range map[string]struct {
+		log      string
+		survived bool
+	}{
+		"a message before each step":      {message + step(1) + message + step(2) + message + step(3) + message + step(4) + limit, true},
+		"one behind the last step":        {message + step(1) + message + step(2) + message + step(3) + message + limit, false},
+		"one that came once before":       {step(1) + step(2) + message + step(3) + message + step(4) + limit, false},
+		"several before the same step":    {step(1) + message + message + message + step(2) + message + step(3) + limit, false},
+		"a traceback before the last one": {message + step(1) + message + step(2) + message + step(3) + report + step(4) + limit, false},
+	} {
+		got := read(t, map[string]string{"x.log": c.log}).Incidents
+		require.NotEmpty(t, got, name)
+		assert.Equal(t, c.survived, got[len(got)-1].Survived, name)
+	}
+}
+
 // TestANewBarBehindACaughtFailureSeparatesTheNext draws the bar of a training that begins behind a failure.
 func TestANewBarBehindACaughtFailureSeparatesTheNext(t *testing.T) {
 	t.Parallel()

@@ -38,12 +38,13 @@ type console struct {
 // consoles are those of smolagents (agents.py), which shows the code that was run between two rules, what it printed and its value; of LangChain
 // and LangGraph (langchain_core/messages/base.py, pretty_print); of DSPy (utils/inspect_history.py, adapters/chat_adapter.py), whose fields end
 // with one that is empty; of GEPA (gepa/proposer/reflective_mutation/reflective_mutation.py), which logs the instructions that a model writes; of
-// CrewAI (agents/crew_agent_executor.py), which prints all of a turn at once; of torchtune (recipes/generate.py), which logs an answer; and of
-// DeepEval (deepeval/evaluate/utils.py), which prints each case that it judged.
+// CrewAI (agents/crew_agent_executor.py), which prints all of a turn at once; of torchtune (recipes/generate.py), which logs an answer; of
+// DeepEval (deepeval/evaluate/utils.py), which prints each case that it judged; and of R1-V and VLM-R1 (open_r1/grpo.py), whose rewards write what was judged.
 // The others talk with a model, and tell of their own failures in their own words: llama-cli (llama.cpp, tools/main/main.cpp,
 // tools/cli/cli.cpp), in a chat and for one answer, whose speed it tells; ollama (cmd/interactive.go, api/types.go), vllm chat
 // (entrypoints/cli/openai.py), llm (llm/cli.py), aichat (src/repl/mod.rs), transformers chat (commands/chat.py) and MLX (mlx_lm/chat.py; generate.py
-// has one answer between two rules). Where only a prompt shows what is below it, the other rows come before; the last are shells (see commands.go).
+// has one answer between two rules); so do servers that print what they are asked, text-generation-webui (modules/text_generation.py), KoboldCpp
+// (koboldcpp.py) and Coqui's TTS (TTS/utils/synthesizer.py). Where only a prompt shows what is below it, the other rows come before; the last are shells (see commands.go).
 var consoles = []console{
 	{
 		sign: "Execution logs:", end: "Out: ",
@@ -81,6 +82,30 @@ var consoles = []console{
 		heads: lazyre.New(`^(?:system|user)$`),
 		ends:  lazyre.New(`^Time for inference: \d`),
 		anew:  lazyre.New(`^Running \w{1,60} with resolved config:`),
+	},
+	{
+		sign: "PROMPT=", end: "Output generated in ",
+		heads: lazyre.New(`^PROMPT=$`),
+		ends:  lazyre.New(`^Output generated in \d[\d.]{0,12} seconds \(.{1,40}, [1-9]\d{0,6} tokens, `), // it generates none where it fails
+		anew:  lazyre.New(`^(?:Starting Text generation web UI|Output generated in |  File ".{1,300}/modules/\w{1,40}\.py", )`),
+	},
+	{
+		sign: "Input: {\"", end: " ",
+		heads: lazyre.New(`^Output: `),
+		ends:  lazyre.New(`^(?:Input: \{"|Server was stopped by )`),
+		anew:  lazyre.New(`^Welcome to KoboldCpp`),
+	},
+	{
+		sign: " > Text: ", end: " > Processing time: ",
+		heads: lazyre.New(`^(?: > )?Text: `),
+		ends:  lazyre.New(`^(?:> )?Processing time: \d`),
+		anew:  lazyre.New(`^(?: > )?Using model: `),
+	},
+	{
+		sign: " Accuracy reward: ", end: " Accuracy reward: ",
+		heads: lazyre.New(`^Content: `),
+		ends:  lazyre.New(` Accuracy reward: [\d.]{1,8} -{8,}$`),
+		anew:  lazyre.New(`^Running training\b`),
 	},
 	{
 		sign: "- input: ", end: "- actual output: ",
@@ -191,8 +216,9 @@ func withPrompt(line []byte) (body []byte, h envelope.Header) {
 // consoleOf is the console that shows an event, with the line of the heading above it and who wrote that: the lines below are of all writers
 // within this one.
 func (r *Reader) consoleOf(e *parser.Event, at int) (c *console, heading int, by string) {
+	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	for i := range consoles {
-		if c := &consoles[i]; r.holdsAbove(at, c.sign) { // as before few events
+		if c := &consoles[i]; r.holdsAbove(at+len(own), c.sign) { // as before few events
 			if heading, by := r.headingOf(c, e, at); heading > 0 {
 				return c, heading, by
 			}
@@ -205,8 +231,11 @@ func (r *Reader) consoleOf(e *parser.Event, at int) (c *console, heading int, by
 func (r *Reader) headingOf(c *console, e *parser.Event, at int) (heading int, by string) {
 	line, logged := e.At.Line, e.Header.Level > 0
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
-	if body, _ := envelope.Peel(own); c.anew().Match(body) {
+	switch body, h := withPrompt(own); {
+	case c.anew().Match(body):
 		return 0, "" // its own words
+	case c.below == nil && c.heads().Match(body):
+		return line - 1, h.Stream // the heading holds the rest of its line
 	}
 	for above := range r.above(at) {
 		line--

@@ -9,33 +9,36 @@ import (
 func TestTheNextLinesProveAQuotation(t *testing.T) {
 	t.Parallel()
 	const (
-		kill  = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
-		oops  = "Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB\n"
-		found = "tools/triage.py:22:5: E124 closing bracket does not match visual indentation\n"
-		asks  = "2026-03-01 10:00:00,001 INFO bot #slurm @ana: "
-		says  = "2026-03-01 10:00:09,001 INFO bot -> #slurm @ana: That is your own job.\n"
-		code  = " ─ Executing parsed code: ────────\n  print(open('a.log').read())\n ─────────────────────────────────\n"
-		logs  = code + "Execution logs:\n"
-		tool  = "===== Tool Message =====\nName: read_log\n\n"
-		ends  = "srun: error: n1: task 0: Exited with exit code 1\n"
-		reply = "\n====== Ai Message ======\nIt is full.\n"
-		field = "System message:\n\n[[ ## log ## ]]\n{log}\n[[ ## completed ## ]]\nUser message:\n\n[[ ## log ## ]]\n"
-		gepa  = "2026-03-01 10:00:00,001 INFO dspy.gepa: "
-		rule  = gepa + "Iteration 1: Proposed new text for classify: Name the cause.\n- A line like\n\n    "
-		crew  = "\x1b[1m\x1b[95m# Agent:\x1b[00m \x1b[1m\x1b[92mAnalyst\x1b[00m\n"
-		read  = crew + "\x1b[95m## Tool Output:\x1b[00m \x1b[92m\n"
-		tune  = "INFO:torchtune.utils._logging:"
-		told  = tune + "user\n\nWhat does Slurm print?assistant\n\n"
-		chat  = "== Running in interactive mode. ==\n\n> Why does it die with\n"
-		once  = "0.01.831.974 I generate: n_ctx = 4096, n_batch = 2048\n\nWhy? It reads\n"
-		speed = "\n0.04.773.386 I llama_perf_context_print:        load time =    1803.77 ms\n"
-		ggml  = "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 512.00 MiB on device 0: cudaMalloc failed: out of memory\n"
-		llama = "$ ollama run llama3.2 --verbose\n>>> Why does it die?\nIt reads\n"
-		rules = "==========\nIt reads\n"
-		mlx   = "==========\nPrompt: 31 tokens, 212.418 tokens-per-sec\n"
-		show  = "+ head -n 4 data/mix.jsonl\n"
-		next  = "+ python train.py\n"
-		value = "\nOut: None\n[Step 1: Duration 4.11 seconds]\n"
+		kill   = "slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.\n"
+		oops   = "Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB\n"
+		found  = "tools/triage.py:22:5: E124 closing bracket does not match visual indentation\n"
+		asks   = "2026-03-01 10:00:00,001 INFO bot #slurm @ana: "
+		says   = "2026-03-01 10:00:09,001 INFO bot -> #slurm @ana: That is your own job.\n"
+		code   = " ─ Executing parsed code: ────────\n  print(open('a.log').read())\n ─────────────────────────────────\n"
+		logs   = code + "Execution logs:\n"
+		tool   = "===== Tool Message =====\nName: read_log\n\n"
+		ends   = "srun: error: n1: task 0: Exited with exit code 1\n"
+		reply  = "\n====== Ai Message ======\nIt is full.\n"
+		field  = "System message:\n\n[[ ## log ## ]]\n{log}\n[[ ## completed ## ]]\nUser message:\n\n[[ ## log ## ]]\n"
+		gepa   = "2026-03-01 10:00:00,001 INFO dspy.gepa: "
+		rule   = gepa + "Iteration 1: Proposed new text for classify: Name the cause.\n- A line like\n\n    "
+		crew   = "\x1b[1m\x1b[95m# Agent:\x1b[00m \x1b[1m\x1b[92mAnalyst\x1b[00m\n"
+		read   = crew + "\x1b[95m## Tool Output:\x1b[00m \x1b[92m\n"
+		tune   = "INFO:torchtune.utils._logging:"
+		told   = tune + "user\n\nWhat does Slurm print?assistant\n\n"
+		chat   = "== Running in interactive mode. ==\n\n> Why does it die with\n"
+		once   = "0.01.831.974 I generate: n_ctx = 4096, n_batch = 2048\n\nWhy? It reads\n"
+		speed  = "\n0.04.773.386 I llama_perf_context_print:        load time =    1803.77 ms\n"
+		ggml   = "ggml_backend_cuda_buffer_type_alloc_buffer: allocating 512.00 MiB on device 0: cudaMalloc failed: out of memory\n"
+		llama  = "$ ollama run llama3.2 --verbose\n>>> Why does it die?\nIt reads\n"
+		rules  = "==========\nIt reads\n"
+		mlx    = "==========\nPrompt: 31 tokens, 212.418 tokens-per-sec\n"
+		web    = "10:14:40-402117 INFO     PROMPT=\n"
+		kobold = "Input: {\"n\": 1, \"prompt\": \"Why?\"}\n"
+		reward = "------------- 21-10-10-22-504315 Accuracy reward: 0.0 -------------\n"
+		show   = "+ head -n 4 data/mix.jsonl\n"
+		next   = "+ python train.py\n"
+		value  = "\nOut: None\n[Step 1: Duration 4.11 seconds]\n"
 	)
 	for name, c := range map[string]struct {
 		log    string
@@ -132,6 +135,17 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		"MLX that is run again":            {rules + oomReport + rules + mlx, false},
 		"a failure behind an answer":       {rules + mlx + oomReport + rules + mlx, false},
 		"a section between rules":          {rules + oomReport + "==========\nDone.\n", false},
+		"a prompt of a web server":         {web + "<s>[INST]Why?\n" + oomReport + "[/INST]\nOutput generated in 9.81 seconds (21.10 tokens/s, 207 tokens, context 412, seed 1)\n", true},
+		"a server that fails on it":        {web + "<s>[INST]Why?[/INST]\n" + oomReport + "Output generated in 0.53 seconds (0.00 tokens/s, 0 tokens, context 37, seed 1)\n", false},
+		"a server that fails in an answer": {web + "<s>[INST]Why?[/INST]\nTraceback (most recent call last):\n  File \"/srv/webui/modules/callbacks.py\", line 73, in gentask\n" + oomMessage + "Output generated in 9.53 seconds (1.50 tokens/s, 14 tokens, context 37, seed 1)\n", false},
+		"an answer of KoboldCpp":           {kobold + "Output: It reads\n" + ggml + "\n" + kobold, true},
+		"on the line of its heading":       {kobold + "Output: " + kill + "\n" + kobold, true},
+		"KoboldCpp that fails":             {kobold + "Processing Prompt (112 / 112 tokens)\n" + ggml + kobold, false},
+		"KoboldCpp that starts again":      {kobold + "Output: It is full.\n" + ggml + "Welcome to KoboldCpp - Version 1.92.1\n" + kobold, false},
+		"a text that is read aloud":        {" > Text: The log ends. " + kill + " > Text splitted to sentences.\n['The log ends.', '" + kill[:len(kill)-1] + "']\n > Processing time: 1.7\n", true},
+		"a reader that fails":              {" > Text: The end.\n > Processing time: 1.7\n > Text: The log.\n" + oomReport, false},
+		"what a reward judged":             {reward + "Content: <think>I see\n" + oomReport + "</think>\nSolution: " + oomMessage + reward, true},
+		"a run that fails behind a reward": {reward + "Content: <think>I see</think>\nSolution: 3\n" + oomReport, false},
 		"what a command shows":             {show + kill + next, true},
 		"rows of a database":               {"+ mysql -e 'select body from tickets limit 1\\G'\n   body: " + kill + "srun: error: n1: task 0: Out Of Memory\n" + next, true},
 		"names in an archive":              {"+ tar xvf a.tar\nposts/" + kill[:len(kill)-1] + ".md\n" + next, true},
