@@ -78,6 +78,7 @@ func trainerRecoveries() []pattern.Pattern {
 		},
 		nextDone(),
 		noMore(),
+		announced(),
 		{
 			// It catches what it prints behind that: the request is lost, the server goes on.
 			Name:     "trainer.caught",

@@ -149,3 +149,26 @@ func noMore() pattern.Pattern {
 		},
 	}
 }
+
+// announced matches what a program says above the traceback that it caught: that it goes on.
+func announced() pattern.Pattern {
+	var literals []string
+	for _, what := range []string{"skipped", "going on", "continuing", "moving on", "carrying on", "ignored", "ignoring"} {
+		literals = slices.Concat(literals, after(",;-", " "+what))
+	}
+	return pattern.Pattern{
+		Name:     "trainer.announced",
+		Literals: literals,
+		Requires: []string{"ailed", "rror", "xception", "OOM", "ut of memory"},
+		Expr: `^[^"']{0,300}\b(?:[Ff]ailed|[Ee]rror|[Ee]xception|OOM|out of memory)\b[^"']{0,120}[,;-] (?:skipped|going on|continuing|moving on|carrying on|ignor(?:ed|ing))` +
+			`(?: (?:with|to|without)(?: [\w-]{1,20}){1,4}| (?:it|this|anyway))?[:.]?\s*$`,
+		Kind: parser.Recovered, Role: parser.Context, Set: parser.Fields{"announces": "true"},
+		Source: "scripts: logger.exception behind what they work through one by one",
+		Match: lines(
+			"[3/6] hearing.wav failed, going on with the next file", "side evaluation (hellaswag, batch 512) at step 885 failed, skipped:", "evaluation failed; continuing without it.", "upload error, ignored",
+		),
+		NoMatch: []string{
+			"3 tests failed, skipped 2", "step 4 failed, retrying", "logger.error('failed, going on')", "failed, going on like this for 3 hours until the node was drained",
+		},
+	}
+}

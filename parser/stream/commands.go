@@ -11,7 +11,14 @@ func shell(sign string) console {
 	return console{sign: sign, end: " ", heads: showsText, ends: commandLine, anew: commandFailed}
 }
 
+// debugger is such a line at the prompt of a debugger, and the source that it lists.
+func debugger(prompt string) console {
+	return console{sign: prompt + "l", end: prompt, heads: listsSource, ends: atDebugger, anew: commandFailed}
+}
+
 var (
+	listsSource   = lazyre.New(`^(?:\(Pdb\+{0,2}\)|ipdb>|\(gdb\)) (?:ll?|list|longlist)\b`)
+	atDebugger    = lazyre.New(`^(?:\(Pdb\+{0,2}\)|ipdb>|\(gdb\))(?: |$)`)
 	commandLine   = lazyre.New(`^` + promptOfShell + `\S`)
 	commandFailed = lazyre.New(`^(?:\S{1,200}: line \d{1,7}: |fatal: |Error: |[a-z][\w.+-]{1,30}: (?:error: )?(?i:out of memory|memory exhausted)|[a-z][\w.+-]{1,30}: .{0,300}: Cannot allocate memory$|Killed\b)|\(core dumped\)`)
 	showsText     = lazyre.New(`^` + promptOfShell + `(?:sudo |time )?(?:` + textCommand + `)`)

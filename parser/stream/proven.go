@@ -44,7 +44,7 @@ type console struct {
 // tools/cli/cli.cpp), in a chat and for one answer, whose speed it tells; ollama (cmd/interactive.go, api/types.go), vllm chat
 // (entrypoints/cli/openai.py), llm (llm/cli.py), aichat (src/repl/mod.rs), transformers chat (commands/chat.py) and MLX (mlx_lm/chat.py; generate.py
 // has one answer between two rules); so do servers that print what they are asked, text-generation-webui (modules/text_generation.py), KoboldCpp
-// (koboldcpp.py) and Coqui's TTS (TTS/utils/synthesizer.py). Where only a prompt shows what is below it, the other rows come before; the last are shells (see commands.go).
+// (koboldcpp.py) and Coqui's TTS (TTS/utils/synthesizer.py). Where only a prompt shows what is below it, the other rows come before; the last are shells and debuggers (see commands.go).
 var consoles = []console{
 	{
 		sign: "Execution logs:", end: "Out: ",
@@ -159,7 +159,7 @@ var consoles = []console{
 		ends:  lazyre.New(`^\[ Prompt: [\d.]{1,12} t/s \| Generation: [\d.]{1,12} t/s \]$`),
 		anew:  ownFailure,
 	},
-	shell("+ "), shell("$ "), shell("]Run "),
+	shell("+ "), shell("$ "), shell("]Run "), debugger("(Pdb) "), debugger("ipdb> "), debugger("(gdb) "),
 }
 
 // asked is the line on which somebody asks a model. ownFailure is how the programs that talk with one begin, and how they say that they failed.
@@ -213,18 +213,18 @@ func withPrompt(line []byte) (body []byte, h envelope.Header) {
 	return body, h
 }
 
-// consoleOf is the console that shows an event, with the line of the heading above it and who wrote that: the lines below are of all writers
-// within this one.
-func (r *Reader) consoleOf(e *parser.Event, at int) (c *console, heading int, by string) {
+// consoleOf is the console that shows an event, with the line of the nearest heading and who wrote that: the lines below are of all writers within
+// this one.
+func (r *Reader) consoleOf(e *parser.Event, at int) (nearest *console, heading int, by string) {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	for i := range consoles {
 		if c := &consoles[i]; r.holdsAbove(at+len(own), c.sign) { // as before few events
-			if heading, by := r.headingOf(c, e, at); heading > 0 {
-				return c, heading, by
+			if line, writer := r.headingOf(c, e, at); line > heading {
+				nearest, heading, by = c, line, writer
 			}
 		}
 	}
-	return nil, 0, ""
+	return nearest, heading, by
 }
 
 // headingOf is the heading of a console above an event, 0 where that has ended or begun anew. One that a logger prints ends at its next record.

@@ -153,6 +153,8 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		"commits in a job of GitLab":       {"$ git log --oneline -n 2\n9f02b61 " + kill + "$ python train.py\n", true},
 		"a search in GitHub Actions":       {"##[group]Run grep -rn killed src\n" + kill + "##[endgroup]\n##[group]Run python train.py\n", true},
 		"an answer to a script":            {"+ ollama run m \"Why?\"\nIt reads\n```\n" + oomReport + "```\nor\n" + kill + "+ cp a b\n", true},
+		"a source in a debugger":           {"KeyError: 'x'\n> /x/train.py(104)run()\n(Pdb) l 96,122\n 96  \tdef guard():\n 97  \t    \"\"\"Before the kernel does: " + oops + "(Pdb) q\n", true},
+		"what a debugger runs":             {"(Pdb) c\n" + kill + "(Pdb) q\n", false},
 		"a command that runs":              {next + kill + "+ exit 1\n", false},
 		"a command that shows a log":       {"+ head -n 40 slurm-1.err\n" + kill + next, false},
 		"a search in a log":                {"+ grep -i killed train.log\n" + kill + next, false},

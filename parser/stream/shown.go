@@ -17,7 +17,7 @@ import (
 func (r *Reader) isShown(e *parser.Event, at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.isRanked(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) ||
-		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || r.inColumn(own, at) || isDumped(own) || isJudged(own) || r.isTranslated(own, at) || r.inProfile(own, at) || r.isPerturbed(at) || r.inPatch(own, at) || r.inConfiguration(e, own, at)
+		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || r.inColumn(own, at) || isDumped(own) || isJudged(own) || isFinding(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.inProfile(own, at) || r.isPerturbed(at) || r.inPatch(own, at) || r.inConfiguration(e, own, at)
 }
 
 // usage is the first line of the help of a program as argparse prints it (argparse.py, HelpFormatter) or click (click/formatting.py), and
@@ -263,46 +263,6 @@ func (r *Reader) inPasses(at int) bool {
 	return false
 }
 
-// dumped is a row of a dump of Stack Exchange: its texts are in the values of attributes.
-var dumped = lazyre.New(`^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="`)
-
-func isDumped(own []byte) bool { return bytes.Contains(own, []byte("<row Id=")) && dumped().Match(own) }
-
-// judged is a row that shows what a classifier made of a text, with its true class and the predicted one, in either order. The text may begin
-// with a label, so no message shows the row as a whole.
-var judged = lazyre.New(`^\s{0,8}(?:` + trueClass + predictedClass + `|` + predictedClass + trueClass + `)\S`)
-
-const (
-	trueClass      = `(?:true|truth|gold|target|y_true)[=:] ?[\w./-]{1,60}[\s,|]{1,20}`
-	predictedClass = `(?:pred|predicted|prediction|y_pred)[=:] ?[\w./-]{1,60}[\s,|]{1,20}`
-)
-
-func isJudged(own []byte) bool { return bytes.Contains(own, []byte("pred")) && judged().Match(own) }
-
-// translated is what a model made of a sentence, or what it should have (OpenNMT-py, translate/translation.py). The sentence stands above, in words.
-var translated = lazyre.New(`^(?:PRED|GOLD)( \d{1,9}: )`)
-
-// betweenSentences is how many lines may stand between the two.
-const betweenSentences = 3
-
-func (r *Reader) isTranslated(own []byte, at int) bool {
-	if !r.holdsAbove(at, "SENT ") {
-		return false // as most events
-	}
-	body, _ := envelope.Peel(own)
-	m := translated().FindSubmatch(body)
-	below := 0
-	for line := range r.above(at) {
-		if below++; m == nil || below > betweenSentences {
-			break
-		}
-		if body, _ := envelope.Peel(line); bytes.HasPrefix(body, append([]byte("SENT"), m[1]...)) {
-			return true
-		}
-	}
-	return false
-}
-
 // profiled ends the heading of a source whose lines are listed with what each took (line_profiler, memory_profiler).
 const profiled = " Line Contents"
 
@@ -324,30 +284,6 @@ func (r *Reader) inProfile(own []byte, at int) bool {
 
 // inListing is a line of a listing, or the rule above it.
 var inListing = lazyre.New(`^(?:\s{0,8}\d{1,7}(?:\s|$)|={20,}$)`)
-
-// attacked is what a model made of a text, and of the text that an attack made of it (textattack/loggers/file_logger.py). The two stand below, with
-// an empty line before each.
-var attacked = lazyre.New(`^\[\[.{1,60}\]\] --> \[\[.{1,60}\]\]$`)
-
-// isPerturbed reports whether an event is in one of the two.
-func (r *Reader) isPerturbed(at int) bool {
-	if !r.holdsAbove(at, "]] --> [[") {
-		return false // as most events
-	}
-	const texts = 2
-	empty := 0
-	for line := range r.above(at) {
-		switch {
-		case attacked().Match(line):
-			return empty > 0
-		case len(line) == 0:
-			if empty++; empty > texts {
-				return false
-			}
-		}
-	}
-	return false
-}
 
 // section and assignment are the lines of a configuration file that are no comments, as systemd has it, or any program that reads INI or TOML.
 var (

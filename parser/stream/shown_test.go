@@ -35,6 +35,15 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		log    string
 		quoted bool
 	}{
+		"what a linter finds":               {"Linting: 84 file(s)\ndocs/faq.md:31 MD024/no-duplicate-heading Multiple headings [Context: \"" + kill[:len(kill)-1] + "\"]\n", true},
+		"with a column":                     {"x/y.py:31:80: E501 line too long: " + oom, true},
+		"a record with its place":           {"2 workers\nx/y.py:31: " + oom, false},
+		"a code of the program's own":       {"2 workers\nx/y.py:31: step E501: " + oom, false},
+		"a text that is decoded":            {"  tokens : ['a']\n  decoded: a\n  equal  : True\n  tokens : ['b']\n  decoded: " + kill + "  equal  : True\n", true},
+		"the first of them":                 {"  tokens : ['b']\n  decoded: " + kill, false},
+		"errors one below the other":        {"  rank   : 0\n  error  : none\n  rank   : 1\n  error  : " + oom, false},
+		"on several lines":                  {"msgid \"\"\n\"It ends with \"\n\"" + kill[:len(kill)-1] + "\"\n", true},
+		"a log whose lines are quoted":      {"\"step 1\"\n\"" + kill[:len(kill)-1] + "\"\n", false},
 		"what a model translates":           {sent + "PRED 213: " + kill + "PRED SCORE: -1.3\n", true},
 		"what it should have":               {sent + "PRED 213: An error\nPRED SCORE: -1.3\nGOLD 213: " + oom, true},
 		"of another sentence":               {sent + "PRED 214: " + kill, false},
