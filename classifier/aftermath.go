@@ -23,7 +23,7 @@ func (c *conclusion) survived() bool {
 		return true
 	}
 	for _, e := range c.job.index.recovered {
-		if e.Attempt != last.Attempt && e.file == f || c.another(e) {
+		if e.Attempt != last.Attempt && e.file == f || c.another(e) || e.fields["status"] != "" && uncaught(last.Trace) {
 			continue
 		}
 		if e.fields["announces"] != "" {

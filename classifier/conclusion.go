@@ -338,7 +338,7 @@ func (c *conclusion) adoptTrace() *event {
 		if e.Attempt != c.root.Attempt || e.file == c.root.file && c.root.At.Behind(e.At) > nearLines {
 			continue
 		}
-		if s := c.traceScore(e); s > score {
+		if s := c.traceScore(e); s > score || s > 0 && s == score && isPartOf(best.Trace, e.Trace) {
 			best, score = e, s
 		}
 		if score == surelyTheRoots {
@@ -353,6 +353,12 @@ func (c *conclusion) adoptTrace() *event {
 		}
 	}
 	return best
+}
+
+// isPartOf reports whether another traceback has the same calls and goes on: what wraps an exception shows its own traceback first.
+func isPartOf(t, longer *traceback.Trace) bool {
+	n := len(t.Frames)
+	return n > 0 && n < len(longer.Frames) && slices.Equal(t.Frames, longer.Frames[:n])
 }
 
 // surelyTheRoots is the highest score of a traceback.

@@ -2,6 +2,7 @@ package classifier
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,9 +17,16 @@ import (
 // split's letters, parts, and dates, or the second at which rotatelogs begins a file.
 var rotated = lazyre.New(`^(.*[^.\d].*?)(?:\.(\d{1,3}|a[a-z]|part[-_.]?(?:\d{1,5}|[a-z]{2}))|[-.]((?:19|20)\d\d[-.]?[01]\d[-.]?[0-3]\d(?:[-_T]?\d\d[-:_]?\d\d(?:[-:_]?\d\d)?|[-_T]?[0-2]\d)?|1\d{7}00))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
 
-// hourly matches an hour before the ending of a name, where Log4j, namers for Python's handlers, and who calls rotatelogs or cronolog put it. A stamp
-// with minutes there is the beginning of a run, as a rule.
-var hourly = lazyre.New(`^(.*[^.\d].*?)[-.](20\d\d-[01]\d-[0-3]\d[-_T][0-2]\d|20\d\d[01]\d[0-3]\d[-_T]?[0-2]\d)(\.(?:log|out|err|txt))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`)
+// inside match the times that rotation puts before the ending of a name. The first is an hour, as Log4j, namers for Python's handlers, and who
+// calls rotatelogs or cronolog write it; the second has a fraction of a second (lumberjack and its kin, Loguru). Any other time with minutes
+// there is the beginning of a run, as a rule.
+var inside = []func() *regexp.Regexp{
+	lazyre.New(`^(.*[^.\d].*?)[-.](20\d\d-[01]\d-[0-3]\d[-_T][0-2]\d|20\d\d[01]\d[0-3]\d[-_T]?[0-2]\d)` + ending),
+	lazyre.New(`^(.*[^.\d].*?)(?:-(20\d\d-[01]\d-[0-3]\dT[0-2]\d(?:-[0-5]\d){2}\.\d{3})(?:-size|-time)?|\.(20\d\d-[01]\d-[0-3]\d_[0-2]\d(?:-[0-5]\d){2}_\d{6}))` + ending),
+}
+
+// ending is that of a log, and what a compressed file has behind it.
+const ending = `(\.(?:log|out|err|txt))((?:\.(?:gz|zst|xz|bz2|lz4))*)$`
 
 // Rotated returns the name that a file had before log rotation and its order among the files of that name, oldest first; the
 // live file has the highest. A number counts only after a file extension: train.log.2, but not run.2. The parts of a split log
@@ -33,10 +41,12 @@ func Rotated(name string) (log string, place int) {
 	}
 	m := rotated().FindStringSubmatch(name)
 	if m == nil || m[2] == "" && !isTime(m[1], m[3]) {
-		if m = hourly().FindStringSubmatch(name); m == nil {
-			return name, now
+		for _, form := range inside {
+			if m = form().FindStringSubmatch(name); m != nil {
+				return m[1] + m[len(m)-2], placeOfTime(strings.Join(m[2:len(m)-2], ""))
+			}
 		}
-		return m[1] + m[3], placeOfTime(m[2])
+		return name, now
 	}
 	if m[2] != "" {
 		if !hasEnding(m[1]) {
@@ -78,7 +88,8 @@ func placeOfTime(text string) int {
 		}
 		return r
 	}, text)
-	n, _ := strconv.Atoi((digits + "000000")[:14])
+	const toMilliseconds = len("20261101091510123")
+	n, _ := strconv.Atoi((digits + "000000000")[:toMilliseconds])
 	return n
 }
 

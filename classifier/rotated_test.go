@@ -26,6 +26,8 @@ func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
 		{"x-2026110109.log", "x-2026110110.log.gz", "x.log"},
 		{"x.20261101_09.log", "x.20261101_10.log", "x.log"},
 		{"x.2026-11-01_09.log", "x.2026-11-01_10.log.gz", "x.log"},
+		{"x-2026-11-01T09-15-10.123.log", "x-2026-11-01T09-15-10.124-size.log.gz", "x-2026-11-01T10-00-00.000.log", "x.log"},
+		{"x.2026-11-01_09-15-10_123456.log", "x.2026-11-01_10-00-00_000000.log.gz", "x.log"},
 		{"a.tar!x.log.1", "a.tar!x.log"},
 		{"x.log.aa", "x.log.ab.gz", "x.log.ac"},
 		{"x.log.part1", "x.log.part2", "x.log.part10"},
@@ -47,7 +49,7 @@ func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
 // TestAStampOfARunIsNoRotation: the time at which a run began is in the name of its log.
 func TestAStampOfARunIsNoRotation(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"run.2026-11-01_09-15.log", "run-2026-11-01_09-15-10.log", "run-202611010915.log", "run-2026-11-01.log", "2026-11-01_09.log", "2026110109.log", "run-2026110109", "run-1762002000", "run.log.1762002017", "run-1762002000.log"} {
+	for _, name := range []string{"run.2026-11-01_09-15.log", "run-2026-11-01_09-15-10.log", "run-2026-11-01T09-15-10.log", "run_2026-11-01_09-15-10_123456.log", "2026-11-01T09-15-10.123.log", "run-202611010915.log", "run-2026-11-01.log", "2026-11-01_09.log", "2026110109.log", "run-2026110109", "run-1762002000", "run.log.1762002017", "run-1762002000.log"} {
 		log, _ := Rotated(name)
 		assert.Equal(t, name, log)
 	}
@@ -88,7 +90,11 @@ func TestARotatedLogIsOneLog(t *testing.T) {
 	t.Parallel()
 	const ranks = "[2026-06-19 17:30:10,330][sft][INFO] - rank 0/2 pid 66310 on n2 device cuda:0\n[2026-06-19 17:30:11,362][sft][INFO] - rank 1/2 pid 66311 on n2 device cuda:1\n"
 	const after = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of 79.11 GiB of which 1.50 GiB is free. Including non-PyTorch memory, this process has 77.00 GiB memory in use. Of the allocated memory 61.20 GiB is allocated by PyTorch, and 1.37 GiB is reserved by PyTorch but unallocated.\n"
-	for name, logs := range map[string]map[string]string{"whole": {"x.log": ranks + after}, "rotated": {"x.log.1": ranks, "x.log": after}, "split": {"xaa": ranks, "xab": after}} {
+	for name, logs := range map[string]map[string]string{
+		"whole": {"x.log": ranks + after}, "rotated": {"x.log.1": ranks, "x.log": after}, "split": {"xaa": ranks, "xab": after},
+		"lumberjack": {"x-2026-06-19T18-00-00.000.log": ranks, "x.log": after}, "timberjack": {"x-2026-06-19T18-00-00.000-size.log.gz": ranks, "x.log": after},
+		"Loguru": {"x.2026-06-19_17-30-09_123456.log": ranks, "x.log": after},
+	} {
 		r := gather(t, logs).Result()
 		require.Len(t, r.Incidents, 1, name)
 		require.NotNil(t, r.Incidents[0].Root.Rank, name)

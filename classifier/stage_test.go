@@ -82,3 +82,28 @@ func TestAServerThatQuotesTheFailureTellsThePhase(t *testing.T) {
 		})
 	}
 }
+
+// TestTheFramesBelowAMessageTellThePhase reads what prints the frames behind the message, and a traceback of what wrapped it before.
+func TestTheFramesBelowAMessageTellThePhase(t *testing.T) {
+	t.Parallel()
+	const (
+		failure = "OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 64.00 GiB of which 1.00 GiB is free."
+		outer   = "  File \"/opt/lib/python3.11/site-packages/dagster/_utils/__init__.py\", line 392, in iterate_with_context\n    next_output = next(iterator)\n"
+		inner   = "  File \"/srv/ops.py\", line 88, in train\n    loss.backward()\n  File \"/opt/lib/python3.11/site-packages/torch/_tensor.py\", line 648, in backward\n    torch.autograd.backward(\n"
+		calls   = "\nAt:\n  /opt/lib/python3.12/dist-packages/torch/nn/modules/module.py(1343): to\n  /models/m/1/model.py(41): initialize\n\"\n"
+	)
+	goesOn := strings.Repeat("2026-03-01 10:00:00 INFO the next run\n", 40)
+	for name, c := range map[string]struct{ log, phase string }{
+		"Dagster":     {"torch." + failure + "\n\nStack Trace:\n" + outer + "\nThe above exception was caused by the following exception:\ntorch." + failure + "\n\nStack Trace:\n" + outer + inner + "\n" + goesOn, "backward"},
+		"Streamlit":   {"torch." + failure + "\nTraceback:\n" + strings.ReplaceAll(inner, "  File", "File") + "\n" + goesOn, "backward"},
+		"pybind11":    {"I0612 09:14:31.552301 1 pb_stub.cc:366] \"Failed to initialize Python stub: " + failure + "\n" + calls + goesOn, "init"},
+		"words alone": {"torch." + failure + "\nAt:\nnode gpu-7\n" + goesOn, "unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"a.log": c.log}).Incidents
+			require.Len(t, got, 1)
+			assert.Equal(t, c.phase, string(got[0].Phase), got[0].PhaseWhy)
+		})
+	}
+}

@@ -29,6 +29,7 @@ func TestAProgramThatDoesTheNextThingGoesOn(t *testing.T) {
 		"Celery":                "[2024-05-01 10:00:00,123: INFO/ForkPoolWorker-1] Task app.predict[2b2c-11] retry: Retry in 10s: OutOfMemoryError('" + trialFull + "')\n" + trialDied + "[2024-05-01 10:00:12,123: INFO/ForkPoolWorker-1] Task app.predict[2b2c-11] succeeded in 1.25s: None\n",
 		"RQ":                    "10:00:00 [Job 741c]: exception raised while executing (app.predict)\n" + trialDied + "10:01:00 default: app.predict(2) (741d)\n10:01:20 default: Job OK (741d)\n",
 		"Airflow":               "[2024-05-01T10:00:00.123+0000] {logging_mixin.py:188} INFO - " + trialFull + " Using the host.\n[2024-05-01T10:10:00.123+0000] {taskinstance.py:1206} INFO - Marking task as SUCCESS. dag_id=train, task_id=fit\n",
+		"Airflow's function":    trialDied + "[2024-05-01T10:10:00.123+0000] {taskinstance.py:1206} INFO - Marking task as SUCCESS. dag_id=train, task_id=fit\n",
 		"scikit-learn's search": gridWarns + gridShows + trialDied + "\n  warnings.warn(some_fits_failed_message, FitFailedWarning)\n",
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -53,6 +54,7 @@ func TestAProgramThatGivesUpBehindOtherTrialsDied(t *testing.T) {
 		"a flow that fails":       trialDied + "2025-10-10 08:00:59.101 | INFO    | Task run 'embed-3' - Finished in state Completed()\n2025-10-10 08:01:00.101 | ERROR   | Flow run 'teal-otter' - Finished in state Failed(\"Flow run encountered an exception: OutOfMemoryError: " + trialFull + "\")\n",
 		"a task that fails":       trialDied + "2025-10-10 08:01:00.101 | ERROR   | Task run 'embed-2' - Finished in state Failed('Task run encountered an exception')\n",
 		"Airflow's next try":      trialDied + "[2024-05-01T10:10:00.123+0000] {taskinstance.py:1206} INFO - Marking task as UP_FOR_RETRY. dag_id=train, task_id=fit\n",
+		"Airflow's last command":  traced + "stats of 1042 files\n[2024-05-01T10:10:00.123+0000] {taskinstance.py:1206} INFO - Marking task as SUCCESS. dag_id=train, task_id=fit\n",
 		"no model that is left":   "\t0.869\t = Validation score   (roc_auc)\n" + trialDied + "RuntimeError: No models were trained successfully during fit().\n",
 		"a search without scores": "ValueError: \nAll the 5 fits failed.\nIt is very likely that your model is misconfigured.\n" + gridShows + trialDied,
 	} {

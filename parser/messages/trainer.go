@@ -77,6 +77,7 @@ func trainerRecoveries() []pattern.Pattern {
 			NoMatch: []string{`    raise RuntimeError("OOM during training step 3 times in a row, aborting training")`, "# OOM during training step, skipping batch 3/3 #"},
 		},
 		nextDone(),
+		taskDone(),
 		noMore(),
 		announced(),
 		{

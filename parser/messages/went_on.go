@@ -96,15 +96,15 @@ func nextDone() pattern.Pattern {
 	return pattern.Pattern{
 		Name: "trainer.next_done",
 		Literals: []string{
-			" finished with value: ", " completed after ", "Agent Starting Run: ", "= Validation score ", "inished in state Completed(", ": Job OK (", "] succeeded in ", "Marking task as SUCCESS",
+			" finished with value: ", " completed after ", "Agent Starting Run: ", "= Validation score ", "inished in state Completed(", ": Job OK (", "] succeeded in ",
 			"some_fits_failed_message, FitFailedWarning)",
 		},
 		Expr: `\bTrial \d{1,9} finished with value: |^Trial [\w.-]{1,200} completed after \d{1,9} iterations at |^Agent Starting Run: \w{1,64} with config:` +
 			`|^\s{0,16}-?\d[\d.e+-]{0,24}\s{1,16}= Validation score |\b[Ff]inished in state Completed\(|: Job OK \([\w:.-]{1,200}\)|\bTask [\w.]{1,200}\[[\w-]{1,64}\] succeeded in \d[\d.]{0,16}s` +
-			`|\bMarking task as SUCCESS\b|^\s{0,8}warnings\.warn\(some_fits_failed_message, FitFailedWarning\)`,
+			`|^\s{0,8}warnings\.warn\(some_fits_failed_message, FitFailedWarning\)`,
 		Kind: parser.Recovered, Role: parser.Context,
 		Source: "Optuna 1-4, optuna/study/study.py; Ray Tune 2.5-2.4x, tune/experimental/output.py; wandb 0.10-0.2x, agents/pyagent.py, wandb_agent.py; AutoGluon 0.1-1.x, core/trainer/abstract_trainer.py; " +
-			"Prefect 2-3, engine.py, flow_engine.py; RQ 1-2, rq/worker.py; Celery 4-5, app/trace.py; Airflow 1.10-2.x, models/taskinstance.py; scikit-learn 1.x, model_selection/_validation.py",
+			"Prefect 2-3, engine.py, flow_engine.py; RQ 1-2, rq/worker.py; Celery 4-5, app/trace.py; scikit-learn 1.x, model_selection/_validation.py",
 		Match: lines(
 			"Trial 6 finished with value: 0.6720 and parameters: {'batch_size': 16}. Best is trial 6 with value: 0.6720.",
 			"Trial train_fn_cadb3_00001 completed after 10 iterations at 2023-08-23 11:26:19. Total running time: 38s",
@@ -115,15 +115,25 @@ func nextDone() pattern.Pattern {
 			"Flow run 'teal-otter' - Finished in state Completed('All states completed.')",
 			"enrichment-jobs: Job OK (741cba7e-5d61-4d01-904f-fdd1731f6af2)",
 			"Task app.predict[2b2c-11] succeeded in 1.25s: '/out/1.png'",
-			"Marking task as SUCCESS. dag_id=train, task_id=fit, execution_date=20240501T000000, start_date=20240501T000001, end_date=20240501T010000",
 			"  warnings.warn(some_fits_failed_message, FitFailedWarning)",
 		),
 		NoMatch: []string{
 			"Trial 5 failed with value None.", "Trial train_fn_cadb3_00002 errored after 0 iterations at 2023-08-23 11:26:19. Total running time: 31s", "Number of errored trials: 1",
 			`            wandb.termlog(f"Agent Starting Run: {run_id} with config:")`, "Task run 'embed-2' - Finished in state Failed('Task run encountered an exception')",
-			"Marking task as UP_FOR_RETRY. dag_id=train, task_id=fit", "Task app.predict[2b2c-11] received",
+			"Task app.predict[2b2c-11] received",
 			"Task app.predict[2b2c-11] retry: Retry in 10s: OutOfMemoryError()",
 		},
+	}
+}
+
+// taskDone matches what a scheduler says of a task that ended well. Where the task is a list of commands, that is the status of the last one: of a
+// program that died before it, this says nothing.
+func taskDone() pattern.Pattern {
+	return pattern.Pattern{
+		Name: "trainer.task_done", Literals: []string{"Marking task as SUCCESS"}, Expr: `\bMarking task as SUCCESS\b`,
+		Kind: parser.Recovered, Role: parser.Context, Set: parser.Fields{"status": "true"}, Source: "Airflow 1.10-2.x, models/taskinstance.py",
+		Match:   lines("Marking task as SUCCESS. dag_id=train, task_id=fit, execution_date=20240501T000000, start_date=20240501T000001, end_date=20240501T010000"),
+		NoMatch: []string{"Marking task as UP_FOR_RETRY. dag_id=train, task_id=fit"},
 	}
 }
 

@@ -71,7 +71,10 @@ func newDecoder(head, long []byte) Decoder {
 	if columns := samplesIn(head); columns != nil {
 		return &csvDecoder{columns: columns, between: ',', samples: true}
 	}
-	rows, unwrap := rowDecoder(head), labelledDecoder(long)
+	rows, unwrap := rowDecoder(head), markedDecoder(long)
+	if unwrap == nil {
+		unwrap = labelledDecoder(long)
+	}
 	if w := detectWrapping(long); unwrap == nil && w.width > 0 {
 		unwrap = &unwrapper{wrapping: w, starts: forms{}}
 	}

@@ -121,6 +121,14 @@ func TestDecodersReturnLines(t *testing.T) {
 		"signs in broken rows": {
 			strings.Repeat("^[[1mx"+strings.Repeat("ab ", 24)+"br\noken^[[0m\nloss\n", 3), strings.Repeat("\x1b[1mx"+strings.Repeat("ab ", 24)+"broken\x1b[0m\n"+filler+"loss\n", 3),
 		},
+		"Fluent Bit's records below its own lines": {
+			"Fluent Bit v3\n[2026/03/01 09:00:00] [ info] a\n[0] kube.x: [[1772355600.1, {}], {\"stream\"=>\"o\", \"log\"=>\"b\"}]\n[1] kube.x: [1772355600.2, {\"log\"=>\"c\"}]\n",
+			"Fluent Bit v3\n[2026/03/01 09:00:00] [ info] a\n{\"stream\":\"o\", \"log\":\"b\"}\n{\"log\":\"c\"}\n",
+		},
+		"a command's bytes below Airflow's own lines": {
+			"*** Reading\n[2026-03-01 09:00:00,123] {bash_operator.py:115} INFO - Running\n[2026-03-01 09:00:00,123] {bash_operator.py:126} INFO - b'  a\\n'\n",
+			"*** Reading\n[2026-03-01 09:00:00,123] {bash_operator.py:115} INFO - Running\n[2026-03-01 09:00:00,123] {bash_operator.py:126} INFO -   a\n",
+		},
 		"signs of less": {strings.Repeat("ESC[1m<E2><82><AC>ESC[0m <pad> <E2>\n", 6), strings.Repeat("\x1b[1m€\x1b[0m <pad> <E2>\n", 6)},
 		"a page's table of lines": {
 			strings.Repeat("<tr><td class=\"n\">1</td><td>  a &lt;b&gt;&nbsp;<span>c</span></td></tr>\n", 6), strings.Repeat("1\t  a <b> c\n", 6),

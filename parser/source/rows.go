@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"html"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,17 +59,26 @@ func rowDecoder(head []byte) Decoder {
 	return nil
 }
 
-// loggedDecoder returns a decoder for a log of which every line is shown in a line of a collector's or a scheduler's own form, nil for any other.
+// loggedDecoder returns a decoder for a log of which lines are shown in lines of a collector's or a scheduler's own form, nil for any other. What
+// the collector or the scheduler logs of itself may come first.
 func loggedDecoder(head []byte) Decoder {
-	switch row, _, _ := bytes.Cut(head, []byte{'\n'}); {
-	case buffered().Match(row):
-		return &rowReader{decode: unbuffered}
-	case loggedBytes().Match(row):
-		return &rowReader{decode: unlogged}
-	case archived().Match(row):
-		return &rowReader{decode: func(line []byte) []byte { return archived().ReplaceAll(line, []byte("$1 $2 $3: ")) }}
+	for _, form := range loggedForms {
+		if bytes.Contains(head, []byte(form.sign)) && slices.ContainsFunc(bytes.Split(head, []byte{'\n'}), form.row().Match) {
+			return &rowReader{decode: form.decode}
+		}
 	}
 	return nil
+}
+
+// loggedForms are such forms, with a sign that each row has: to look for it is much faster.
+var loggedForms = []struct {
+	sign   string
+	row    func() *regexp.Regexp
+	decode func(line []byte) []byte
+}{
+	{`, {"`, buffered, unbuffered},
+	{" - b", loggedBytes, unlogged},
+	{"\t", archived, func(line []byte) []byte { return archived().ReplaceAll(line, []byte("$1 $2 $3: ")) }},
 }
 
 // buffered matches what Fluent Bit prints and writes to files by default, with the tag, the number in its buffer and the time around each

@@ -105,6 +105,9 @@ func (r *messageReader) matchText(at parser.Position, body []byte, h envelope.He
 		claimed, followed = true, p.Role == parser.Consequence
 		if p.Role == parser.Evidence || p.Role == parser.Suspicion {
 			r.watched.failed(at, h.Stream, trace)
+			if trace == nil {
+				w.trace.Told()
+			}
 		}
 		if trace != nil && at.Line > trace.EndLine && (p.Kind == parser.OOMKill || p.Kind == parser.ProcessExit) {
 			trace = nil // it stands behind a traceback's message and is no part of it

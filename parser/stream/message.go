@@ -313,6 +313,9 @@ func (r *messageReader) message(at parser.Position, body []byte, h envelope.Head
 	}
 	r.introduce(at, h, w)
 	state := w.trace.Feed(at.Line, body)
+	if t := w.trace.Below(); t != nil {
+		r.emit(*r.cutEvent(t, w))
+	}
 	switch state {
 	case traceback.Header:
 		r.cutOff(w)

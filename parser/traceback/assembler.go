@@ -41,6 +41,7 @@ type Assembler struct {
 
 	draft *draft // the current traceback; in an outside state, one that ended at a line that may be another writer's
 	out   *Trace // the result of Trace
+	below *Trace // the result of Below
 
 	last     *Trace // the last finished one, to which a chain refers
 	lastSize int
@@ -55,7 +56,7 @@ type Assembler struct {
 // Feed reads a line without its line prefix and line end, but with its leading blanks, and returns what it is. number
 // is its 1-based line number. text is not kept.
 func (a *Assembler) Feed(number int, text []byte) State {
-	a.out = nil
+	a.out, a.below = nil, nil
 	a.fed++
 	if a.state == 0 {
 		a.state = idle
@@ -80,6 +81,16 @@ func (a *Assembler) Feed(number int, text []byte) State {
 // that ended the traceback before it; otherwise nil. It does not change any more.
 func (a *Assembler) Trace() *Trace { return a.out }
 
+// Below returns the traceback below a message that ended before the last line, otherwise nil. It has no exception of its own.
+func (a *Assembler) Below() *Trace { return a.below }
+
+// Told notes that the last line told of a failure outside of a traceback: some programs print the frames below the message.
+func (a *Assembler) Told() {
+	if a.state == idle {
+		a.enter(told)
+	}
+}
+
 // Announced returns what Ray's header tells of a remote traceback before its first frame: whose it is, and the driver's
 // traceback as its cause. It is nil after any other line.
 func (a *Assembler) Announced() *Trace {
@@ -91,7 +102,7 @@ func (a *Assembler) Announced() *Trace {
 
 // Open reports whether more lines are expected: of a traceback, of its message, or of one that it caused. The caller
 // should then pass the writer's next lines even if they contain nothing else of interest.
-func (a *Assembler) Open() bool { return !a.Idle() || a.state == ended }
+func (a *Assembler) Open() bool { return !a.Idle() || a.state&(ended|told) != 0 }
 
 // Building reports whether a traceback is unfinished. Otherwise Open only means that its message may continue or that
 // it may have caused another one.
@@ -100,7 +111,7 @@ func (a *Assembler) Building() bool { return a.state&open != 0 }
 // Idle reports whether the next line cannot belong to anything before it, except as the sentence that chains a
 // traceback to the last one.
 func (a *Assembler) Idle() bool {
-	return a.state&^(idle|ended) == 0 && a.draft == nil && a.fatal == ""
+	return a.state&^(idle|ended|told) == 0 && a.draft == nil && a.fatal == ""
 }
 
 // EndMessage ends the open message, because the next line's prefix shows that a new record begins. It does not end an
@@ -143,7 +154,7 @@ func (a *Assembler) Held() int {
 
 // expire forgets what is only kept for some lines.
 func (a *Assembler) expire() {
-	if a.state&(ended|chained|messages) != 0 && a.fed >= a.until {
+	if a.state&(ended|told|chained|messages) != 0 && a.fed >= a.until {
 		if a.state&messages != 0 {
 			a.enter(ended)
 		} else {
@@ -177,6 +188,8 @@ func (a *Assembler) beginChained(tied bool) {
 		d.line, d.origin, d.cause = old.line, old.origin, old.cause
 	case a.state == threads:
 		a.endThread()
+	case a.state == below:
+		a.endBelow()
 	case tied && a.last != nil:
 		d.cause = causeOf(a.last)
 	}

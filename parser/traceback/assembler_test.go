@@ -268,6 +268,11 @@ var samples = []struct {
 		[]string{"1-5 KeyError|3|main"},
 	},
 	{
+		"frames below a message", "Traceback (most recent call last):\n" + oneFrame + "KeyError: 3\n\nStack Trace:\n" + oneFrame + "         ^^^^\n  /m/model.py(41): load\ndone",
+		"hfcFohfccfo",
+		[]string{"1-4 KeyError|3|main"},
+	},
+	{
 		"Monarch's header", " Traceback of where the remote call failed (most recent call last):\n" + oneFrame + "KeyError: 3",
 		"hfcF",
 		[]string{"1-4 KeyError|3|main"},

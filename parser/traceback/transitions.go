@@ -57,13 +57,21 @@ const (
 	// chained: after that sentence. The next traceback's cause is the last one.
 	//   line:  During handling of the above exception, another exception occurred:
 	chained
+
+	// told: after a message outside of a traceback. Its frames may follow.
+	//   line:  ... OutOfMemoryError: CUDA out of memory. ...
+	told
+
+	// below: in the frames below a message. Any other line ends them.
+	//   line:  Stack Trace:
+	below
 )
 
 const (
 	python   = announced | headed | frames // as the interpreter prints it
-	open     = python | threads | box | notebook | tested
+	open     = python | threads | box | notebook | tested | below
 	messages = message | emptyMessage | colonMessage
-	outside  = idle | messages | ended | chained
+	outside  = idle | messages | ended | chained | told
 	anywhere = open | outside
 )
 
@@ -92,6 +100,7 @@ var headers = [...]transition{
 	{anywhere, header(isNotebookHeader), (*Assembler).beginNotebook, notebook, Header},
 	{outside | tested, header(isTestHeading), (*Assembler).begin, tested, Header},
 	{outside, header(isTestBreak), (*Assembler).begin, tested, Header},
+	{messages | ended | told, form(isBelow), (*Assembler).begin, below, Header},
 }
 
 // transitions is the grammar of tracebacks: in which states a line of a form may occur, what to do with it, the next
@@ -111,6 +120,12 @@ var transitions = [...]transition{
 	{tested, (*Assembler).isTestCode, (*Assembler).quote, 0, Code},
 	{tested, (*Assembler).isTestError, (*Assembler).finish, messages | ended, Final},
 	{tested, (*Assembler).isHeadlessFrame, (*Assembler).beginAtFrame, frames, FrameLine},
+
+	{below, (*Assembler).isFrame, (*Assembler).addFrame, 0, FrameLine},
+	{below, (*Assembler).isCall, (*Assembler).addCall, 0, FrameLine},
+	{below, form(isMarks), (*Assembler).stay, 0, Code},
+	{below, (*Assembler).isSource, (*Assembler).quote, 0, Code},
+	{below, (*Assembler).endsBelow, (*Assembler).endBelow, idle, restart},
 
 	{python, (*Assembler).isFrame, (*Assembler).addFrame, frames, FrameLine},
 	{threads, (*Assembler).isFrame, (*Assembler).addFrame, 0, FrameLine},
@@ -176,7 +191,7 @@ func (a *Assembler) take(t *transition) {
 func (a *Assembler) enter(s state) {
 	a.state = s
 	switch s {
-	case ended:
+	case ended, told:
 		a.until = a.fed + maxChainGap
 	case chained:
 		a.until = a.fed + maxForeign
