@@ -44,7 +44,8 @@ type console struct {
 // tools/cli/cli.cpp), in a chat and for one answer, whose speed it tells; ollama (cmd/interactive.go, api/types.go), vllm chat
 // (entrypoints/cli/openai.py), llm (llm/cli.py), aichat (src/repl/mod.rs), transformers chat (commands/chat.py) and MLX (mlx_lm/chat.py; generate.py
 // has one answer between two rules); so do servers that print what they are asked, text-generation-webui (modules/text_generation.py), KoboldCpp
-// (koboldcpp.py) and Coqui's TTS (TTS/utils/synthesizer.py). Where only a prompt shows what is below it, the other rows come before; the last are shells and debuggers (see commands.go).
+// (koboldcpp.py) and Coqui's TTS (TTS/utils/synthesizer.py). Of rows with the same heading the first counts. The last are shells and debuggers (see
+// commands.go).
 var consoles = []console{
 	{
 		sign: "Execution logs:", end: "Out: ",
