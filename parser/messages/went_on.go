@@ -30,7 +30,8 @@ func wentOn() pattern.Pattern {
 		sure  = `(?:(?:CUDA|GPU|HIP|ROCm|NPU|XPU|MPS|cuda|gpu)[ -](?:` + full + `|OutOfMemoryError)|[Rr]an out of (?:GPU|CUDA) memory|torch\.(?:cuda\.)?OutOfMemoryError|OOM)`
 		maybe = `(?:` + sure + `|[Rr]an out of memory|` + full + `)`
 		mark  = `(?:\s|[^\x00-\x7f])`
-		label = `^(?:\||!|` + mark + `){0,12}(?:# (?=.{1,200} #$))?(?:(?:\[[^\]"']{1,60}\]:?|(?:WARN(?:ING)?|[Ww]arning|ERROR|[Ee]rror|INFO)\b:?|(?:[Ss]tep|[Bb]atch|[Ee]poch|[Ii]ter(?:ation)?) \d{1,9}(?:/\d{1,9})?[,:]|[Cc]aught(?: an?)?|(?:[^\s:]{1,200}\.py:\d{1,7}: )?\w{1,40}Warning:)` + mark + `{0,8}){0,4}`
+		bar   = `(?:[^"']{0,300}\d(?:it/s|s/it)(?:, [^\]"']{0,300})?\])?` // a library that prints behind a bar as it stands
+		label = `^` + bar + `(?:\||!|` + mark + `){0,12}(?:# (?=.{1,200} #$))?(?:(?:\[[^\]"']{1,60}\]:?|(?:WARN(?:ING)?|[Ww]arning|ERROR|[Ee]rror|INFO)\b:?|(?:[Ss]tep|[Bb]atch|[Ee]poch|[Ii]ter(?:ation)?) \d{1,9}(?:/\d{1,9})?[,:]|[Cc]aught(?: an?)?|(?:[^\s:]{1,200}\.py:\d{1,7}: )?\w{1,40}Warning:)` + mark + `{0,8}){0,4}`
 		where = `(?: [Ee]rror)?(?: (?:caught|detected|encountered))?(?: (?:in|on|at|during|for|when|while) [^"',;!:]{1,80}?)?(?:[,;:.!]{1,3}| -{1,2}) `
 		off   = `(?! (?:may|might|can|could|will|would|does|is)\b)`
 	)
@@ -50,6 +51,7 @@ func wentOn() pattern.Pattern {
 			"# OOM during training step, skipping batch 1/3 #",
 			"| WARNING: ran out of memory, skipping batch",
 			"| WARNING: ran out of memory, retrying batch",
+			"Predicting DataLoader 0:  17%|█▋        | 4/24 [03:55<19:36,  0.02it/s]| WARNING: ran out of memory, skipping batch",
 			"Ran out of memory, skipping batch. if this happens frequently, decrease batchsize or truncate the inputs to the model.",
 			"OOM in all workers, skipping update",
 			"Step 100, cuda OOM - batch removed",

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"slices"
 
 	"oomscan/parser"
 	"oomscan/parser/envelope"
@@ -55,20 +56,22 @@ func (r *messageReader) settle(w *writer, place sample.Place, was sample.Tracker
 	if place == sample.Inside || len(w.withheld) == 0 {
 		return
 	}
-	if place == sample.Outside && !turn && counts(body) {
-		r.wait(w, was.Line(), body)
-		return
-	}
+	c, goesOn := countIn(body)
+	goesOn = goesOn && place == sample.Outside && !(turn && w.died)
 	if place != sample.Marked {
-		for i := range w.withheld {
-			if e := &w.withheld[i]; turn && !w.died && place == sample.Outside && beginsTurn(was, e) && counts(body) {
-				continue
+		w.withheld = slices.DeleteFunc(w.withheld, func(e parser.Event) bool {
+			if goesOn && (!turn || beginsTurn(was, &e)) {
+				return false
 			}
-			if turn || w.died || isWhole(&w.withheld[i]) {
-				r.emit(w.withheld[i])
+			if turn || w.died || isWhole(&e) {
+				r.emit(e)
 				r.quoted--
 			}
-		}
+			return true
+		})
+	}
+	if goesOn && (!turn || c.bar) {
+		r.wait(w, was.Line(), body)
 	}
 	w.withheld, w.died = nil, false
 }
@@ -91,7 +94,6 @@ func (r *messageReader) wait(w *writer, from int, body []byte) {
 			r.quoted--
 		}
 	}
-	w.withheld, w.died = nil, false
 }
 
 // await lets the events of the lines behind one wait, as those in a block do, for a run that counts on from what a message counts.
