@@ -1,14 +1,35 @@
 package stream
 
-import "oomscan/parser/lazyre"
+import (
+	"oomscan/parser"
+	"oomscan/parser/envelope"
+	"oomscan/parser/lazyre"
+)
 
 // A script under set -x, a job of GitLab or GitHub Actions and the capture of a terminal show each command before what it prints. Some commands
 // print what stands in files, sources, databases, pages and archives, or what a model answers: messages among that are no failures of the run,
-// up to the next command. A log that one shows is believed: there it happened.
+// up to the next command. A log that one shows is believed: there it happened; and so is what a program in the background may say.
 
 // shell is such a command line, with what is in each, and what the command shows.
 func shell(sign string) console {
-	return console{sign: sign, end: " ", heads: showsText, ends: commandLine, anew: commandFailed}
+	return console{sign: sign, end: " ", heads: showsText, ends: commandLine, anew: commandFailed, shell: true}
+}
+
+// runsBeside reports whether an event below a command may be a program's that was started before it: it has a traceback, the program's records
+// stand between, or the command is shown that started it.
+func (r *Reader) runsBeside(e *parser.Event, at, heading int) bool {
+	if e.Trace != nil && len(e.Trace.Frames) > 0 {
+		return true
+	}
+	line := e.At.Line
+	for above := range r.above(at) {
+		line--
+		body, h := envelope.Peel(above)
+		if line > heading && h.Level > 0 || startsRun().Match(body) {
+			return true
+		}
+	}
+	return false
 }
 
 // debugger is such a line at the prompt of a debugger, and the source that it lists.
@@ -21,6 +42,7 @@ var (
 	atDebugger    = lazyre.New(`^(?:\(Pdb\+{0,2}\)|ipdb>|\(gdb\))(?: |$)`)
 	commandLine   = lazyre.New(`^` + promptOfShell + `\S`)
 	commandFailed = lazyre.New(`^(?:\S{1,200}: line \d{1,7}: |fatal: |Error: |[a-z][\w.+-]{1,30}: (?:error: )?(?i:out of memory|memory exhausted)|[a-z][\w.+-]{1,30}: .{0,300}: Cannot allocate memory$|Killed\b)|\(core dumped\)`)
+	startsRun     = lazyre.New(`^` + promptOfShell + `(?:\w+=\S+ )*(?:sudo |nohup |exec |time |timeout \S{1,10} |env )?(?:\S+/)?(?:python\d?(?:\.\d{1,2})?|srun|torchrun|accelerate|deepspeed|mpirun|mpiexec|ray|vllm|sglang|bash|sh|docker|podman|apptainer|singularity|uv|[\w-]{1,40}\.sh) `)
 	showsText     = lazyre.New(`^` + promptOfShell + `(?:sudo |time )?(?:` + textCommand + `)`)
 )
 

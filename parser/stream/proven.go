@@ -33,6 +33,7 @@ type console struct {
 	ends  func() *regexp.Regexp
 	anew  func() *regexp.Regexp
 	then  *console // must end on the line right below that end
+	shell bool     // which may have started programs in the background
 }
 
 // consoles are those of smolagents (agents.py), which shows the code that was run between two rules, what it printed and its value; of LangChain
@@ -220,7 +221,7 @@ func (r *Reader) consoleOf(e *parser.Event, at int) (nearest *console, heading i
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	for i := range consoles {
 		if c := &consoles[i]; r.holdsAbove(at+len(own), c.sign) { // as before few events
-			if line, writer := r.headingOf(c, e, at); line > heading {
+			if line, writer := r.headingOf(c, e, at); line > heading && !(c.shell && r.runsBeside(e, at, line)) {
 				nearest, heading, by = c, line, writer
 			}
 		}

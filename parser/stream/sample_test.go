@@ -136,7 +136,7 @@ func TestAFailureInASampleIsText(t *testing.T) {
 		"a template in verl's prompt":  "[prompt] What is this?\n<|im_start|>user\nhello<|im_end|>\n@[response] The card is full.\n[score] 1.0\n",
 		"verl's response":              "[prompt] What is this?\n[response] You get\n@[ground_truth] full\n[score] 1.0\n",
 		"LLaMA-Factory's inputs":       "inputs:\n<|im_start|>user\nWhat is this?\n@<|im_end|>\n<|im_start|>assistant\nThe card is full.<|im_end|>\nlabel_ids:\n[-100, 2]\n",
-		"a turn, and a bar goes on":    "<|user|>\nIs it busy?<|assistant|>get_queue\n<|observation|>\n@ 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n 13%|█▎        | 13/100 [00:11<01:09,  1.25it/s]\n",
+		"a turn, and a bar goes on":    "<|user|>\nIs it busy?<|assistant|>get_queue\n<|observation|>\n@ 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n 13%|█▎        | 13/100 [00:11<01:09,  1.25it/s]\n 14%|█▍        | 14/100 [00:12<01:08,  1.25it/s]\n",
 		"a sample that goes on":        "<|im_start|>user\nWhat is this?\n@<|im_end|>\n<|im_start|>assistant\n@ is your error<|endoftext|>\n",
 		"SkyRL":                        "Example:\n  Input: <|im_start|>user\nWhy?<|im_end|>\n  Output (Total Reward: 1.0):\nYou get\n@and so on<|im_end|>\n",
 		"SkyRL, cut":                   "  Output (Total Reward: 0.0):\nYou get\n@step 12 loss 2.1\nstep 13 loss 2.1\nstep 14 loss 2.1\n",
