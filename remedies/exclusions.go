@@ -93,6 +93,12 @@ var exclusions = []exclusion{
 	{topics: []string{"eval-batch"}, why: because("the log shows no evaluation", func(ctx *Context) bool { return ctx.phase == "unknown" && !ctx.is("evaluating") })},
 	{topics: []string{"small-optimizer", "optimizer-offload", "cpu-optimizer"}, why: smallStates},
 	{why: func(q *question) string { return ofTraining(q.Context, q.item.Topic, q.changes) }},
+	{levers: []string{"adapters", "freeze", "small-optimizer", "half-states", "foreach", "optimizer-offload"}, why: func(q *question) string {
+		if q.frozen == "" {
+			return ""
+		}
+		return q.frozen + " was being read, which is not trained"
+	}},
 	{levers: []string{"no-grad"}, why: because("it failed on the input, before any layer of the model", beforeLayers)},
 	{levers: []string{"length"}, why: isTrue("images")},
 	{levers: []string{"host-limit", "host-node", "swap"}, why: isTrue("memory_policy")},
