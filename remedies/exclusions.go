@@ -101,6 +101,7 @@ var exclusions = []exclusion{
 	}},
 	{levers: []string{"no-grad"}, why: because("it failed on the input, before any layer of the model", beforeLayers)},
 	{levers: []string{"length"}, why: isTrue("images")},
+	{levers: []string{"engine-multimodal"}, why: belowLimit},
 	{levers: []string{"host-limit", "host-node", "swap"}, why: isTrue("memory_policy")},
 	{levers: []string{"host-cache"}, why: because("the engine was reading its weights, before it makes its caches", readsShards)},
 	{levers: []string{"engine-length", "kv-dtype"}, why: because("the buffer is that of the logits of a step, whatever the context is", stepLogits)},

@@ -239,6 +239,9 @@ func presentValue(ctx *Context, names *naming, p *Parameter) current {
 	if n, ok := ctx.settings.integer("n_ctx"); ok && p.Key == "--ctx-size" && now.from != nil && *now.from == "0" {
 		now.from = new(itoa(n)) // as long as the model allows
 	}
+	if n, _ := imagesSeen(ctx); p.Next == "images" && now.from == nil && n > 0 {
+		now.from = new(itoa(n))
+	}
 	if p.Next == "state_cards" && now.from == nil && ctx.is("one_gpu") {
 		now.from = new("1")
 	}
