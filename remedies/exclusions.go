@@ -132,6 +132,7 @@ var exclusions = []exclusion{
 		return cause.EngineWeightsFill(q.input())
 	}},
 	{levers: []string{"engine-length", "engine-chunk", "engine-seqs"}, why: shareBelowWeights},
+	{levers: []string{"engine-length", "engine-chunk", "engine-seqs", "engine-multimodal", "engine-pixels", "kv-dtype", "eager", "graphs"}, why: weightsExceedShare},
 	{levers: []string{"eager", "graphs", "engine-chunk", "engine-seqs"}, why: littleBesideCache},
 	{levers: []string{"eager", "graphs", "prefill-graphs"}, why: smallGraphs},
 	{levers: []string{"buckets"}, why: smallBucket},

@@ -99,6 +99,25 @@ func shareBelowWeights(q *question) string {
 	return fmt.Sprintf("the share lacks %s before any cache, more than the activations take, %s", classifier.GiB(lacks), classifier.GiB(activations))
 }
 
+// weightsExceedShare returns why nothing beside the weights makes room in the share of vLLM or SGLang, or "": the weights alone take all of
+// it. It needs their size as measured, or as the model has it in 16 bits.
+func weightsExceedShare(q *question) string {
+	weights, how, ok1 := (&paramQuery{Context: q.Context, p: &Parameter{}}).weights()
+	share, ok2 := q.settings.find(shareKeys[engineOf(q.Context)], true)
+	f, ok3 := parseNumber(share.value.Value)
+	total, by, ok4 := cardCapacity(q.Context)
+	if size, _, ok := memory.CardSize(q.run, q.incident); ok && by != "" {
+		total = size.High
+	}
+	if !ok1 || !ok2 || !ok3 || !ok4 || f <= 0 || f > 1 || q.incident.Kind != parser.KVCache || weights < f*float64(total) {
+		return ""
+	}
+	return fmt.Sprintf("%s take all of the share: %s x %s = %s", how, fraction(f), classifier.GiB(total), classifier.GiB(int64(f*float64(total))))
+}
+
+// shareKeys maps engines to the setting of the share that holds weights and cache.
+var shareKeys = map[string]string{memory.VLLM: "gpu_memory_utilization", memory.SGLang: "mem_fraction_static"}
+
 // littleBesideCache returns why neither CUDA graphs nor a smaller step make room for one sequence in vLLM's cache, or "": all that its share
 // holds beside weights and cache is less than the cache lacks.
 func littleBesideCache(q *question) string {
