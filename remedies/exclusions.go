@@ -192,6 +192,7 @@ var exclusions = []exclusion{
 		return engineAsleep(ctx) && !ctx.is("engine_residue")
 	})},
 	{topics: []string{"engine-share-down"}, why: cacheAway},
+	{levers: []string{"share-down", "engine-tp", "engine-length", "engine-chunk", "engine-seqs", "engine-quantization", "eager", "graphs"}, why: gatheredBeside},
 	{topics: []string{"update-bucket"}, why: oneTensor},
 	{topics: []string{"offload-fsdp", "offload-megatron"}, why: because("the trainer has its own GPUs, and this is an engine's", besideEngine)},
 	{why: func(q *question) string {

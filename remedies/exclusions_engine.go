@@ -7,6 +7,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -22,6 +23,21 @@ func cacheAway(q *question) string {
 		return fmt.Sprintf("the engine holds %s of its share of %s: its cache is not on the card", classifier.GiB(*r.OtherProcesses), classifier.GiB(all))
 	}
 	return ""
+}
+
+// gatheredBeside returns why no setting of an engine makes room for a model that is gathered whole, or "": what the request lacked is only
+// the next of its tensors, and vLLM fills its share, which is still too large.
+func gatheredBeside(q *question) string {
+	share, ok := q.settings.find("vllm_gpu_memory_utilization", true)
+	value := share.value.Value
+	if i := slices.IndexFunc(q.changes, func(c change) bool { return c.To != nil && q.lever == "share-down" }); i >= 0 {
+		value = *q.changes[i].To
+	}
+	f, number := parseNumber(value)
+	if !ok || !number {
+		return ""
+	}
+	return cause.GatheredBeside(q.input(), f)
 }
 
 // engineUntouched returns why a setting of the engine has no effect yet, or "".
