@@ -36,6 +36,33 @@ func TestOnlyWhatRisesAndNeverFallsGrows(t *testing.T) {
 	}
 }
 
+func TestAContainerThatStartsAgainHasGrown(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		gib   []int64
+		pod   bool
+		grows bool
+	}{
+		"back at its first reading":       {[]int64{3, 6, 9, 12, 15, 3}, true, true},
+		"a process that frees its memory": {[]int64{3, 6, 9, 12, 15, 3}, false, false},
+		"half of it freed":                {[]int64{3, 6, 9, 12, 15, 8}, true, false},
+		"a sawtooth":                      {[]int64{3, 6, 9, 12, 15, 3, 6, 9, 12, 15, 3}, true, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var trend Trend
+			for _, n := range c.gib {
+				g := &parser.Gauge{Name: "reading.host_above", Fields: parser.Fields{"used": strconv.FormatInt(n<<30, 10)}}
+				if c.pod {
+					g.Fields["cpu"] = "2213"
+				}
+				trend = trend.with(g)
+			}
+			assert.Equal(t, c.grows, trend.grows())
+		})
+	}
+}
+
 func TestAPeakGrowsOnlyByAboutTheSameEachTime(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

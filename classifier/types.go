@@ -119,6 +119,8 @@ func (t Trend) with(g *parser.Gauge) Trend {
 	case t.Count == 0:
 		t.Name, t.Count, t.First, t.Last, t.Peak = g.Name, 1, n, n, peak
 		return t
+	case t.startsAgain(g, n):
+		return t
 	case n > t.Last:
 		t.Rises++
 		t.Most = max(t.Most, n-t.Last)
@@ -130,6 +132,14 @@ func (t Trend) with(g *parser.Gauge) Trend {
 	}
 	t.Count, t.Previous, t.Last = t.Count+1, t.Last, n
 	return t
+}
+
+// startsAgain reports whether a container is back at its first reading after it did nothing but grow: the kubelet or Docker has started it
+// again. Of a process that goes on, such a fall is one of a sawtooth's.
+func (t Trend) startsAgain(g *parser.Gauge, n int64) bool {
+	const rises = 4
+	container := g.Fields["cpu"] != "" || g.Name == "docker.stats"
+	return container && t.Falls == 0 && t.Rises >= rises && t.Last >= 2*t.First && n <= t.First+t.First/10
 }
 
 // grows reports whether a reading rose almost each time, by a tenth and more in all, and never fell: a sawtooth has a floor, a cache

@@ -28,6 +28,7 @@ type Context struct {
 	text     string                         // the message and the evidence, in lower case
 	stack    []string                       // functions and code of the failing stack, in lower case, the innermost last
 	work     work                           // what the failed process was doing
+	frozen   string                         // the model that was being read when it failed, if it is not the one that the run trains
 	whole    bool                           // the log shows all settings of the run's command line
 	held     map[string]verdict             // of the conditions that were asked; nil until the model is known
 	limit    *memory.Limit                  // of the tokens of a micro-batch in the failing phase; nil if no setting has one
@@ -120,6 +121,11 @@ func contextOf(run *classifier.Run, in *classifier.Incident, printed *settings) 
 	ctx.whole = shownWhole(ctx.run)
 	ctx.stack = stackText(in)
 	ctx.phase = phaseOf(ctx)
+	if ctx.frozen = frozenModel(ctx); ctx.frozen != "" {
+		out := *ctx.run
+		out.Model = classifier.Model{Name: ctx.frozen}
+		ctx.run = &out
+	}
 	ctx.model = modelOf(ctx)
 	ctx.held = make(map[string]verdict, usuallyAsked)
 	ctx.work = workOf(ctx)

@@ -93,8 +93,15 @@ var exclusions = []exclusion{
 	{topics: []string{"eval-batch"}, why: because("the log shows no evaluation", func(ctx *Context) bool { return ctx.phase == "unknown" && !ctx.is("evaluating") })},
 	{topics: []string{"small-optimizer", "optimizer-offload", "cpu-optimizer"}, why: smallStates},
 	{why: func(q *question) string { return ofTraining(q.Context, q.item.Topic, q.changes) }},
+	{levers: []string{"adapters", "freeze", "small-optimizer", "half-states", "foreach", "optimizer-offload"}, why: func(q *question) string {
+		if q.frozen == "" {
+			return ""
+		}
+		return q.frozen + " was being read, which is not trained"
+	}},
 	{levers: []string{"no-grad"}, why: because("it failed on the input, before any layer of the model", beforeLayers)},
 	{levers: []string{"length"}, why: isTrue("images")},
+	{levers: []string{"engine-multimodal"}, why: belowLimit},
 	{levers: []string{"host-limit", "host-node", "swap"}, why: isTrue("memory_policy")},
 	{levers: []string{"host-cache"}, why: because("the engine was reading its weights, before it makes its caches", readsShards)},
 	{levers: []string{"engine-length", "kv-dtype"}, why: because("the buffer is that of the logits of a step, whatever the context is", stepLogits)},
@@ -125,6 +132,7 @@ var exclusions = []exclusion{
 		return cause.EngineWeightsFill(q.input())
 	}},
 	{levers: []string{"engine-length", "engine-chunk", "engine-seqs"}, why: shareBelowWeights},
+	{levers: []string{"engine-length", "engine-chunk", "engine-seqs", "engine-multimodal", "engine-pixels", "kv-dtype", "eager", "graphs"}, why: weightsExceedShare},
 	{levers: []string{"eager", "graphs", "engine-chunk", "engine-seqs"}, why: littleBesideCache},
 	{levers: []string{"eager", "graphs", "prefill-graphs"}, why: smallGraphs},
 	{levers: []string{"buckets"}, why: smallBucket},
@@ -184,6 +192,7 @@ var exclusions = []exclusion{
 		return engineAsleep(ctx) && !ctx.is("engine_residue")
 	})},
 	{topics: []string{"engine-share-down"}, why: cacheAway},
+	{levers: []string{"share-down", "engine-tp", "engine-length", "engine-chunk", "engine-seqs", "engine-quantization", "eager", "graphs"}, why: gatheredBeside},
 	{topics: []string{"update-bucket"}, why: oneTensor},
 	{topics: []string{"offload-fsdp", "offload-megatron"}, why: because("the trainer has its own GPUs, and this is an engine's", besideEngine)},
 	{why: func(q *question) string {

@@ -7,6 +7,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -22,6 +23,21 @@ func cacheAway(q *question) string {
 		return fmt.Sprintf("the engine holds %s of its share of %s: its cache is not on the card", classifier.GiB(*r.OtherProcesses), classifier.GiB(all))
 	}
 	return ""
+}
+
+// gatheredBeside returns why no setting of an engine makes room for a model that is gathered whole, or "": what the request lacked is only
+// the next of its tensors, and vLLM fills its share, which is still too large.
+func gatheredBeside(q *question) string {
+	share, ok := q.settings.find("vllm_gpu_memory_utilization", true)
+	value := share.value.Value
+	if i := slices.IndexFunc(q.changes, func(c change) bool { return c.To != nil && q.lever == "share-down" }); i >= 0 {
+		value = *q.changes[i].To
+	}
+	f, number := parseNumber(value)
+	if !ok || !number {
+		return ""
+	}
+	return cause.GatheredBeside(q.input(), f)
 }
 
 // engineUntouched returns why a setting of the engine has no effect yet, or "".
@@ -98,6 +114,25 @@ func shareBelowWeights(q *question) string {
 	}
 	return fmt.Sprintf("the share lacks %s before any cache, more than the activations take, %s", classifier.GiB(lacks), classifier.GiB(activations))
 }
+
+// weightsExceedShare returns why nothing beside the weights makes room in the share of vLLM or SGLang, or "": the weights alone take all of
+// it. It needs their size as measured, or as the model has it in 16 bits.
+func weightsExceedShare(q *question) string {
+	weights, how, ok1 := (&paramQuery{Context: q.Context, p: &Parameter{}}).weights()
+	share, ok2 := q.settings.find(shareKeys[engineOf(q.Context)], true)
+	f, ok3 := parseNumber(share.value.Value)
+	total, by, ok4 := cardCapacity(q.Context)
+	if size, _, ok := memory.CardSize(q.run, q.incident); ok && by != "" {
+		total = size.High
+	}
+	if !ok1 || !ok2 || !ok3 || !ok4 || f <= 0 || f > 1 || q.incident.Kind != parser.KVCache || weights < f*float64(total) {
+		return ""
+	}
+	return fmt.Sprintf("%s take all of the share: %s x %s = %s", how, fraction(f), classifier.GiB(total), classifier.GiB(int64(f*float64(total))))
+}
+
+// shareKeys maps engines to the setting of the share that holds weights and cache.
+var shareKeys = map[string]string{memory.VLLM: "gpu_memory_utilization", memory.SGLang: "mem_fraction_static"}
 
 // littleBesideCache returns why neither CUDA graphs nor a smaller step make room for one sequence in vLLM's cache, or "": all that its share
 // holds beside weights and cache is less than the cache lacks.

@@ -89,6 +89,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		}},
 		"weights_loaded": {"the engine failed after its weights were loaded", "the engine failed while it loaded its weights", weightsLoaded},
 		"data_parallel":  {"one process works with several GPUs (DataParallel)", "one process for each GPU", dataParallel},
+		"packs_images":   {"the patches of several images have scores with each other", "not the scores of several images together", packsImages},
 		"vision":         {"it failed in a vision tower, or in a run that measures one", "not in a vision tower", vision},
 		"images":         {"it failed on images or video", "not known to have failed on images", images},
 		"foreach_step":   {"the optimizer works on all parameters at once", "the optimizer works on one parameter at a time", foreachStep.ask},

@@ -27,6 +27,29 @@ func fromName(f memory.Figure) string {
 	return ""
 }
 
+// frozenModel returns the name of the model that was being read when it failed, if that is not the one that the run trains: a teacher, a
+// reference, a reward model. Of models with as many parameters it does not matter which one it was.
+func frozenModel(ctx *Context) string {
+	g, ok := lastReading(ctx.run, "trainer.loads_model")
+	if !ok || ctx.phase != "init" || g.At.Source != ctx.root.At.Source || g.At.Line > ctx.root.At.Line || !ctx.stackContains(80, "from_pretrained") {
+		return ""
+	}
+	n, known := namedParameters(g.Fields["model"])
+	m, trained := namedParameters(ctx.run.Model.Name)
+	if !known || !trained || n == m {
+		return ""
+	}
+	return g.Fields["model"]
+}
+
+// namedParameters returns how many parameters a model has by its name.
+func namedParameters(name string) (int64, bool) {
+	if known, ok := memory.KnownModel(name); ok {
+		return known.Parameters, true
+	}
+	return memory.NominalParameters(name)
+}
+
 // modelOf gathers the sizes of the model. If a printed size contradicts the name's, the name is ignored: it is another model.
 func modelOf(ctx *Context) *modelSizes {
 	m, f := &ctx.run.Model, &modelSizes{}

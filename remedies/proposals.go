@@ -259,6 +259,8 @@ func notFragmented(ctx *Context, best *cause.Cause, rivals []cause.Cause) string
 		return notFragmentedWord + rivals[i].Against[0]
 	case i < 0 && ctx.incident.Kind != parser.GPUOOM:
 		return "no allocation by PyTorch failed"
+	case ctx.is("engine_process") && ctx.phase == "init" && ctx.root.Requested == nil && ctx.root.Allocated == nil && ctx.root.Total != nil:
+		return "the message is the engine's own, and shows no memory that PyTorch holds unused"
 	}
 	return ""
 }

@@ -233,11 +233,14 @@ func proposeChange(ctx *Context, names *naming, p *Parameter) (change, bool) {
 // presentValue returns a parameter's value in the log, without one that says nothing of what the program did.
 func presentValue(ctx *Context, names *naming, p *Parameter) current {
 	now := currentValue(ctx, names, p)
-	if slices.Contains([]string{"torch_dtype", "dtype"}, lastWord(p.Key)) && loadsWide(ctx) != "" {
-		now.from = nil // that of the checkpoint, not of what was loaded
+	if slices.Contains([]string{"torch_dtype", "dtype"}, lastWord(p.Key)) && loadsWide(ctx) != "" && !strings.HasPrefix(now.key, "--") {
+		now.from = nil // that of the checkpoint, not of what was loaded; a flag is what the user asks for
 	}
 	if n, ok := ctx.settings.integer("n_ctx"); ok && p.Key == "--ctx-size" && now.from != nil && *now.from == "0" {
 		now.from = new(itoa(n)) // as long as the model allows
+	}
+	if n, _ := imagesSeen(ctx); p.Next == "images" && now.from == nil && n > 0 {
+		now.from = new(itoa(n))
 	}
 	if p.Next == "state_cards" && now.from == nil && ctx.is("one_gpu") {
 		now.from = new("1")

@@ -79,6 +79,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"side":                side,
 		"blocks":              moreBlocks,
 		"pixels":              whole(fewerPixels),
+		"images":              whole(fewerImages),
 		"context":             contextLength,
 		"slot_context":        whole(halve),
 		"one_slot":            oneSlot,

@@ -305,18 +305,6 @@ func contextLength(q *paramQuery) proposedValue {
 	return halve(q, n)
 }
 
-// fewerPixels halves the pixels of a picture, or takes as many as fit where the scores of its patches failed: those grow with the square.
-func fewerPixels(q *paramQuery, n int64) proposedValue {
-	const patches = 28 * 28 // pixels that become a token in Qwen's models
-	r := q.root
-	place, _ := failedPlace(q.Context)
-	if place != memory.Attention || r.Requested == nil || r.Free == nil || *r.Free <= 0 || 4**r.Free > *r.Requested {
-		return halve(q, n)
-	}
-	to := int64(float64(n)*math.Sqrt(float64(*r.Free)/float64(*r.Requested))) / patches * patches
-	return proposedValue{to: itoa(max(to, q.least())), how: fmt.Sprintf("%s requested, %s free: the scores grow with the square of the pixels", classifier.GiB(*r.Requested), classifier.GiB(*r.Free))}
-}
-
 // side shrinks a picture's side by a fifth, or to what was free: the request grows with the area. Steps of 32. Where the card is simply
 // full, the request tells little of the whole, and half of the area is enough.
 func side(q *paramQuery) proposedValue {

@@ -37,6 +37,9 @@ func setupOf(ctx *Context) memory.Setup {
 	if s.Engine != "" && ctx.is("engine_process") && !s.Colocated.Or(false) {
 		s.Trainer = "" // it is not known to be on the engine's cards
 	}
+	if ctx.frozen != "" {
+		s.Trainer = "" // its states are another model's
+	}
 	if s.Trainer != "" && trainsAdapters(ctx) && !adapters(ctx, &s) {
 		s.Trainer = "" // the number of trained parameters is unknown
 	}

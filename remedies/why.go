@@ -62,6 +62,7 @@ func causeInput(ctx *Context) *cause.Input {
 		Mapping: ctx.is("mapping"), Stage: strings.ToLower(in.PhaseWhy), LimitReached: ctx.is("cgroup"), RayMonitor: ctx.is("ray_monitor"), DataWorkers: ctx.is("data_workers"),
 		Kept: ctx.is("keeps_outputs"), OwnCache: ctx.is("own_cache"), Infers: ctx.work.untrained(), NoGradSeen: ctx.is("in_no_grad"), LeakyEngine: ctx.is("engine_leaks"), Unsharded: ctx.is("unsharded"), Alone: ctx.is("alone"), WideTraining: strings.EqualFold(ctx.run.Model.TrainedDType, "float32"),
 	}
+	out.Reads = ctx.frozen
 	out.Instances, out.JoinsOutputs = instances(ctx), ctx.is("joins_outputs")
 	out.FreeAtLoad, _ = freeAtLoad(ctx)
 	if b := ctx.setup.Budget(memory.PhaseBackward); ctx.setup.Trainer != "" {

@@ -22,6 +22,29 @@ func huggingFaceMarkers() []pattern.Pattern {
 		markers{kind: "phase", source: "LitGPT, generate/base.py, chat/base.py"}.line("litgpt.load_weights", point("init", "weights"), `^Loading model '[^']{1,400}' with \{'`, []string{"Loading model '"},
 			"Loading model 'checkpoints/meta-llama/Llama-2-70b-hf/lit_model.pth' with {'org': 'meta-llama', 'name': 'Llama-2-70b-hf', 'block_size': 4096}"),
 		{
+			Name:     "trainer.loads_model",
+			Literals: []string{"Loading the model using model_dir: ", "loading weights file "},
+			Expr:     `(?:Loading the model using model_dir: (?<model>\S{1,400}?)/?\s*$|\bloading weights file (?<model>\S{1,400}?)/[\w.-]{1,60}\.(?:bin|index\.json|safetensors)\b)`,
+			Gauge:    true, Source: "ms-swift 2-3, safe_snapshot_download; transformers 2.2-5, modeling_utils.py: which of a program's models is read",
+			Match: []pattern.Sample{
+				{Line: "[INFO:swift] Loading the model using model_dir: /data/models/Llama-3.1-70B-Instruct", Want: parser.Fields{"model": "/data/models/Llama-3.1-70B-Instruct"}},
+				{Line: "[INFO|modeling_utils.py:3979] 2025-03-31 14:10:23,470 >> loading weights file /models/Qwen2.5-7B-Instruct/model.safetensors.index.json", Want: parser.Fields{"model": "/models/Qwen2.5-7B-Instruct"}},
+			},
+			NoMatch: []string{"loading weights file model.safetensors.index.json"},
+		},
+		{
+			// Qwen's processors print patches of 14 or 16 pixels, two frames in three colors: of all images, or of each.
+			Name:     "qwen.patches",
+			Literals: []string{"pixel_values': ", "pixel_values torch.Size(", "pixel_values: torch.Size("},
+			Expr:     `\bpixel_values(?:': |:? )(?:torch\.Size\()?[(\[](?:(?<count>\d{1,4}), )?(?<patches>\d{2,7}), (?<size>1176|1536)[)\]]`,
+			Gauge:    true, Source: "scripts that print the shapes of what Qwen2VLProcessor and those after it return (transformers, models/qwen2_vl)",
+			Match: []pattern.Sample{
+				{Line: "{'input_ids': (15, 764), 'pixel_values': (15, 2976, 1176), 'image_grid_thw': (15, 3)}", Want: parser.Fields{"count": "15", "patches": "2976", "size": "1176"}},
+				{Line: "pixel_values torch.Size([14308, 1176])", Want: parser.Fields{"patches": "14308", "size": "1176"}},
+			},
+			NoMatch: []string{"'pixel_values': (4, 3, 512, 512)", "{'pixel_values': tensor([[0.1]])}"},
+		},
+		{
 			Name:     "trainer.dataset_processes",
 			Literals: []string{" (num_proc="},
 			Expr:     `^[A-Z][^|]{2,80} \(num_proc=(?<count>\d{1,4})\):`,

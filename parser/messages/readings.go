@@ -51,12 +51,12 @@ func HostInUse() pattern.Pattern {
 	const used = `(?![\d.])[,;|]? {0,3}used[:= ]{1,3}(?<used_` // beside the total, whose size tells the unit of free -g, -m and -k
 	return pattern.Pattern{
 		Name: "reading.host_above",
-		Expr: `(?i)(?<![\w/])(?<!(?:max|peak|total|free|avail|available|gpu|cuda|device|card|pinned|shared|swap|virtual|limit|cache|cached|reserved|allocated|of|model|request(?:ed)?) ?)` +
+		Expr: `^(?<label>[a-z0-9][\w.-]{1,100}(?: {2,}[a-z0-9][\w.-]{0,60})?) {2,}(?<cpu>\d{1,6})m {2,}(?<used_mib>\d{1,7})Mi\s*$|(?i)(?<![\w/])(?<!(?:max|peak|total|free|avail|available|gpu|cuda|device|card|pinned|shared|swap|virtual|limit|cache|cached|reserved|allocated|of|model|request(?:ed)?) ?)` +
 			`(?<label>(?:(?:vm)?rss|resident|(?:(?:used|host|system|sys|process|proc|node|cpu|current|main)[ _-])?(?:ram|mem(?:ory)?))` +
 			`(?:[ _-](?:used|usage|use|consumption|size|rss|mem))?)["']?(?: (?:is|at|now|before|after))?\s{0,3}[:=]?\s{0,3}(?:(?<used_sz>\d{1,9}(?:\.\d{1,6})? ?(?:[KMGT]i?B?))\b(?! ?(?:free|total|available|limit|/s))` +
 			`|(?:(?<used_mib>\d{1,7})/(?<host_total_mib>\d{4,7}) ?Mi?B?|(?<used_gib>\d{1,4}(?:\.\d{1,3})?)/(?<host_total_gib>\d{1,4}(?:\.\d{1,3})?) ?Gi?B?)\b` +
 			`|total[:= ]{1,3}(?:(?<host_total_gib>[1-3]?\d{1,3})` + used + `gib>\d{1,4})|(?<host_total_mib>[4-9]\d{3}|\d{5,6})` + used + `mib>\d{1,6})|(?<host_total_kib>\d{7,10})` + used + `kib>\d{1,10}))\b)`,
-		Gauge: true, Source: "scripts that print what psutil, resource or /proc/self/status say of them, and watches that print free's columns",
+		Gauge: true, Source: "scripts that print what psutil, resource or /proc/self/status say of them, watches that print free's columns, and kubectl top pod",
 		Match: []pattern.Sample{
 			{Line: "document 1/2200: 4096 tokens, 16.0 s, rss 9.0 GiB", Want: parser.Fields{"label": "rss", "used": "9663676416"}},
 			{Line: "step 12 loss 2.31 (RAM: 41.5GB)", Want: parser.Fields{"label": "RAM", "used": "44560285696"}},
@@ -68,11 +68,14 @@ func HostInUse() pattern.Pattern {
 			{Line: "10:02 mem total=15926, used=14981, free=201", Want: parser.Fields{"label": "mem", "host_total": "16699621376", "used": "15708717056"}},
 			{Line: "memory total: 16308224 used: 15340544", Want: parser.Fields{"label": "memory", "host_total": "16699621376", "used": "15708717056"}},
 			{Line: "Memory Usage: 14981/15926MB (94.07%)", Want: parser.Fields{"label": "Memory Usage", "host_total": "16699621376", "used": "15708717056"}},
+			{Line: "ranker-7c9d5b8f4d-x2lqk   2213m   3174Mi   ", Want: parser.Fields{"label": "ranker-7c9d5b8f4d-x2lqk", "cpu": "2213", "used": "3328180224"}},
+			{Line: "l3-8b-worker-0   vllm   9120m        27412Mi", Want: parser.Fields{"label": "l3-8b-worker-0   vllm", "cpu": "9120", "used": "28743565312"}},
 			{Line: "[watch] RAM: 201.5/251.0 GB", Want: parser.Fields{"label": "RAM", "host_total": "269509197824", "used": "216358977536"}},
 		},
 		NoMatch: []string{
 			"peak rss 15.1 GB", "GPU memory: 12.1 GiB", "max memory 12 GB", "available RAM 3.1 GB", "free memory: 3.1 GB", "memory 12.1 GB free", "total memory 64 GB",
 			"cuda memory 2.1 GB", "GPU memory: 14981/15926MB", "swap total 2047 used 12", "mem total 2.5 used 1", "the worker's rss is unknown", "reading at memory 3 GB/s",
+			"gke-pool-mk2p   1250m   31%   9174Mi   61%", "ranker-7c9d5b8f4d-x2lqk   1/1     Running   0   64m", // nodes share their memory
 		},
 	}
 }

@@ -59,25 +59,26 @@ type Input struct {
 	Growth                                         []classifier.Trend
 	Tokens                                         *memory.Limit
 	Parameters                                     memory.Figure
-	Trained                                        int64 // parameters, as a trainer counted them; 0 when unknown
-	States                                         int64 // what weights, gradients and the optimizer take of a card at least, by the budget; 0 when unknown
-	BetweenSteps                                   int64 // what Megatron had allocated between two steps, 0 when unknown
-	Frozen                                         int64 // what frozen weights beside adapters take of the card, 0 when unknown
-	Pipeline                                       int64 // what all parts of a pipeline that generates take in 16 bits, 0 when unknown
-	EngineWeights                                  int64 // of an engine on a card at least, by the budget; 0 when unknown
-	GPUs, PerNode                                  int64 // of the training world, and of them on a node; 0 when unknown
-	CacheTokens, PlannedTokens                     int64 // what an engine's KV cache holds, and one sequence may have; 0 when unknown
-	OneSequence                                    int64 // bytes of that sequence on each card, 0 when unknown
-	Workers                                        []int // pids of a web server's processes
-	HostPools                                      int64 // SGLang's caches in the node's memory, of all ranks; 0 when unknown
-	OtherCache                                     int64 // of another model of the same server, made before; 0 when there is none
-	PlannedCache                                   int64 // what the engine announced for its cache before it failed at its start; 0 when unknown
-	LayersOnCard                                   int64 // of llama.cpp's layers on the failed card, in bytes; 0 when unknown
-	GraphPools                                     int64 // what PyTorch's private pools hold, which are mostly CUDA graphs'; 0 when unknown
-	CountedAgainst                                 int64 // memory of other processes that an engine takes out of its share; 0 when unknown
-	CacheBlocks, PlannedSequences                  int64 // Mamba blocks in the cache, and sequences that each need one; 0 when unknown
-	Peak, OthersPeak                               int64 // what the failed rank had held at most, and the median of the other ranks; 0 when unknown
-	PrefillTokens                                  int64 // of the last batch of prompts that an engine printed, 0 when unknown
+	Trained                                        int64  // parameters, as a trainer counted them; 0 when unknown
+	States                                         int64  // what weights, gradients and the optimizer take of a card at least, by the budget; 0 when unknown
+	BetweenSteps                                   int64  // what Megatron had allocated between two steps, 0 when unknown
+	Frozen                                         int64  // what frozen weights beside adapters take of the card, 0 when unknown
+	Pipeline                                       int64  // what all parts of a pipeline that generates take in 16 bits, 0 when unknown
+	EngineWeights                                  int64  // of an engine on a card at least, by the budget; 0 when unknown
+	GPUs, PerNode                                  int64  // of the training world, and of them on a node; 0 when unknown
+	CacheTokens, PlannedTokens                     int64  // what an engine's KV cache holds, and one sequence may have; 0 when unknown
+	Reads                                          string // the model that was being read, if it is not the one that is trained
+	OneSequence                                    int64  // bytes of that sequence on each card, 0 when unknown
+	Workers                                        []int  // pids of a web server's processes
+	HostPools                                      int64  // SGLang's caches in the node's memory, of all ranks; 0 when unknown
+	OtherCache                                     int64  // of another model of the same server, made before; 0 when there is none
+	PlannedCache                                   int64  // what the engine announced for its cache before it failed at its start; 0 when unknown
+	LayersOnCard                                   int64  // of llama.cpp's layers on the failed card, in bytes; 0 when unknown
+	GraphPools                                     int64  // what PyTorch's private pools hold, which are mostly CUDA graphs'; 0 when unknown
+	CountedAgainst                                 int64  // memory of other processes that an engine takes out of its share; 0 when unknown
+	CacheBlocks, PlannedSequences                  int64  // Mamba blocks in the cache, and sequences that each need one; 0 when unknown
+	Peak, OthersPeak                               int64  // what the failed rank had held at most, and the median of the other ranks; 0 when unknown
+	PrefillTokens                                  int64  // of the last batch of prompts that an engine printed, 0 when unknown
 	// Setting returns the first setting found under one of the names.
 	Setting func(names ...string) (key, value string, ok bool)
 

@@ -20,7 +20,7 @@ func (in *Input) alone() string {
 	if in.host() && in.HostLimit == nil && len(in.Holders) > 1 && in.Holders[0].Name != in.Holders[1].Name && in.Holders[0].Bytes >= max(2*in.Holders[1].Bytes, 1<<30) {
 		return fmt.Sprintf("%s held %s, more than twice as much as %s, the next largest process", in.Holders[0].Name, gib(&in.Holders[0].Bytes), in.Holders[1].Name)
 	}
-	return ""
+	return in.together()
 }
 
 // OneHolder names the process that held most of the host memory by itself, "" if there is none.
@@ -185,28 +185,6 @@ func driverHolds(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("%s, which holds the rollout data, takes %s, more than any worker", in.Holders[0].Name, classifier.GiB(in.Holders[0].Bytes))
-}
-
-// Copies reports that several processes of one name held about the same before the first step, and most of the limit
-// together: each loaded the model. If they hold more than the node has, they share pages, as forked loaders do.
-func Copies(in *Input) string {
-	if !in.host() || in.LastStep != nil && *in.LastStep > 0 || in.Phase != "unknown" && in.Phase != "init" || len(in.Holders) < 2 || in.HostLimit == nil || offloads(in) != "" {
-		return ""
-	}
-	first, n, all := in.Holders[0], int64(0), int64(0)
-	for _, h := range in.Holders {
-		if h.Name == first.Name && h.Bytes >= first.Bytes*3/4 {
-			n, all = n+1, all+h.Bytes
-		}
-	}
-	if n < 2 || all < *in.HostLimit*6/10 || all > *in.HostLimit*21/20 {
-		return ""
-	}
-	each := "rank"
-	if strings.Contains(first.Name, "ImplicitFunc") { // Ray Tune's
-		each = "trial"
-	}
-	return fmt.Sprintf("%d processes (%s) held about %s each, %s%s together: every %s has its own copy", n, first.Name, classifier.GiB(all/n), classifier.GiB(all), of(in.HostLimit), each)
 }
 
 // RankCopies returns what the ranks of a node need for a copy of the weights each, in the type that they are loaded in, or 0 if

@@ -12,6 +12,14 @@ import (
 // loadingAnywhere reports whether weights were read, on the card or on the host.
 func (in *Input) loadingAnywhere() bool { return in.loading() && (in.gpu() || in.host()) }
 
+// ofFrozen returns the name of the model that was being read if that is not the trained one, to print after what it is about.
+func (in *Input) ofFrozen() string {
+	if in.Reads == "" {
+		return ""
+	}
+	return " of " + in.Reads[strings.LastIndexByte(in.Reads, '/')+1:]
+}
+
 // loadsNext says that ComfyUI was loading one more model of its workflow when the machine's memory was full: it keeps those that it has loaded
 // in host memory, for the next run of the workflow.
 func loadsNext(in *Input) string {

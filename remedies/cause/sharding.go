@@ -149,14 +149,28 @@ func OneReplica(in *Input) string {
 }
 
 // wholeHandOver says that ZeRO-3 gathers the whole model on each card to hand it to an engine: ms-swift unless it does so in pieces, TRL to
-// merge adapters (swift/rlhf_trainers/rollout_mixin.py; trl/trainer/grpo_trainer.py).
+// merge adapters (swift/rlhf_trainers/rollout_mixin.py; swift/trainers/rlhf_trainer/grpo_trainer.py before it; trl/trainer/grpo_trainer.py).
 func wholeHandOver(in *Input) (string, *int64) {
 	p := in.Parameters.Value
-	if p <= 0 || p > 1<<40 || !in.gpu() || in.Quantized || in.Phase != "weight_update" || in.number("move_model_batches") > 0 ||
-		!in.passes(12, "gather_if_zero3(parameters)", "gather_if_zero3(list(") || !in.passes(12, "zero/partition_parameters.py") {
+	moves := in.Phase == "weight_update" || in.Phase == "rollout" && in.passes(12, "_move_model_to_vllm")
+	if p <= 0 || p > 1<<40 || !in.gpu() || in.Quantized || !moves || in.number("move_model_batches") > 0 ||
+		!in.passes(12, "gather_if_zero3(parameters)", "gather_if_zero3(list(", "gatheredparameters(parameters)", "gatheredparameters(model.parameters())") || !in.passes(12, "zero/partition_parameters.py") {
 		return "", nil
 	}
 	return sized("ZeRO-3 gathers the whole model on each GPU to hand it to the engine: %s parameters x 2 bytes", 2*p, count(p))
+}
+
+// GatheredBeside returns why an engine that keeps this share of the card has no room for the whole model that ZeRO-3 gathers beside it, or "".
+func GatheredBeside(in *Input, share float64) string {
+	_, whole := wholeHandOver(in)
+	if whole == nil || in.Total == nil || share > 1 {
+		return ""
+	}
+	part := *whole / max(in.GPUs, 1) // which each card keeps
+	if int64(share*float64(*in.Total))+*whole+part <= *in.Total {
+		return ""
+	}
+	return fmt.Sprintf("the whole model, %s, is gathered beside the engine: with its share of %g and this card's part of the weights, %s, that exceeds %s", gib(whole), share, classifier.GiB(part), gib(in.Total))
 }
 
 // wholeModel reports that one request is as large as the whole model although ranks share it.

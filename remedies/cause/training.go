@@ -75,7 +75,7 @@ var training = []hypothesis{
 				return sized("every GPU holds all weights: %s parameters x 2 bytes", 2*in.Parameters.Value, count(in.Parameters.Value))
 			}
 			if p := in.Parameters.Value; p > 0 && p < 1<<45 && in.loading() && !in.Quantized {
-				return sized("every GPU loads all weights: %s parameters x 2 bytes", 2*p, count(p))
+				return sized("every GPU loads all weights%s: %s parameters x 2 bytes", 2*p, in.ofFrozen(), count(p))
 			}
 			if why := wholeOptimizer(in); why != "" {
 				return why, &in.BetweenSteps

@@ -1,0 +1,108 @@
+package remedies
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// TestLogsWhoseFiguresRuleOutTheUsualChange pairs logs with the cause, the first change and what must not be proposed. Each has a twin whose
+// figures differ, where the usual change stays.
+func TestLogsWhoseFiguresRuleOutTheUsualChange(t *testing.T) {
+	t.Parallel()
+	const (
+		swift   = "[INFO:swift] rank: 0, local_rank: 0, world_size: 8, local_world_size: 8\n"
+		killed  = "    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n    Limits:\n      memory:  16Gi\n"
+		triton  = "$ tritonserver --model-repository=/models\n"
+		comfy   = "Total VRAM 24081 MB, total RAM 128638 MB\nComfyUI version: 0.3.51\ngot prompt\n"
+		noCache = "ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine."
+		tower   = "transformers/models/qwen2_vl/modeling_qwen2_vl.py|forward|attn_output = F.scaled_dot_product_attention(q, k, v, attention_mask, dropout_p=0.0)"
+	)
+	teacher := func(last string) string {
+		return "+ swift rlhf --rlhf_type gkd --model /m/Llama-3.1-8B --teacher_model /m/Llama-3.1-70B-Instruct --torch_dtype bfloat16 --train_type full --deepspeed zero2 --per_device_train_batch_size 1\n" + swift +
+			"[INFO:swift] Loading the model using model_dir: /m/Llama-3.1-8B\n[INFO:swift] Loading the model using model_dir: " + last + "\n" +
+			stackOf(full("448.00 MiB", "79.15", "318.50 MiB", "78.00"), "swift/llm/train/rlhf.py|_prepare_single_model|model, processor = args.get_model_processor(", "transformers/modeling_utils.py|from_pretrained|) = cls._load_pretrained_model(",
+				"transformers/modeling_utils.py|_load_parameter_into_model|module.load_state_dict({param_type: tensor}, strict=False, assign=True)")
+	}
+	pods := func(each int) string {
+		out := triton
+		for i := range 10 {
+			out += fmt.Sprintf("2024-09-%02d 07:00\nranker-7c9d5b8f4d-x2lqk   2213m   %dMi   \n", i+1, 3174+each*i)
+		}
+		return out + "2024-09-11 07:00\nranker-7c9d5b8f4d-x2lqk   1874m   2961Mi   \n" + killed
+	}
+	tasks := func(pages ...int) string {
+		out := comfy + "[Sun Aug 31 15:42:07 2025] python invoked oom-killer: gfp_mask=0x140dca, order=0, oom_score_adj=0\n[Sun Aug 31 15:42:07 2025] 33495082 pages RAM\n[Sun Aug 31 15:42:07 2025] Tasks state (memory values in pages):\n" +
+			"[Sun Aug 31 15:42:07 2025] [  pid  ]   uid  tgid total_vm      rss rss_anon rss_file rss_shmem pgtables_bytes swapents oom_score_adj name\n"
+		for i, n := range pages {
+			out += fmt.Sprintf("[Sun Aug 31 15:42:07 2025] [   %d]  1000  %[1]d 31402118 %d %[2]d     0         0 104738816   561210             0 python\n", 6120+i, n)
+		}
+		return out + "[Sun Aug 31 15:42:07 2025] oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/user.slice/user-1000.slice/session-3.scope,task=python,pid=6120,uid=1000\n" +
+			"[Sun Aug 31 15:42:07 2025] Out of memory: Killed process 6120 (python) total-vm:126247216kB, anon-rss:42781900kB, file-rss:29376kB, shmem-rss:0kB, UID:1000 pgtables:102844kB oom_score_adj:0\n"
+	}
+	share := func(weights string) string {
+		return "index, name, memory.total [MiB], memory.used [MiB]\n0, NVIDIA L40S, 46068 MiB, 4 MiB\n$ vllm serve Qwen/Qwen2.5-7B-Instruct --gpu-memory-utilization 0.3 --max-num-batched-tokens 8192 --max-num-seqs 1024\n" +
+			"INFO 06-24 14:04:13 [core.py:58] Initializing a V1 LLM engine (v0.8.5) with config: model='Qwen/Qwen2.5-7B-Instruct'\nINFO 06-24 14:04:16 [gpu_model_runner.py:1347] Model loading took " + weights + " GiB and 1.902113 seconds\n" +
+			stackOf(noCache, "vllm/v1/core/kv_cache_utils.py|check_enough_kv_cache_memory|raise ValueError(")
+	}
+	moves := func(model string) string {
+		return "+ swift rlhf --rlhf_type grpo --model /m/" + model + " --train_type lora --use_vllm true --vllm_mode colocate --vllm_gpu_memory_utilization 0.5 --deepspeed zero3 --sleep_level 1 --torch_dtype bfloat16\n" + swift +
+			stackOf(full("270.00 MiB", "79.15", "188.56 MiB", "76.88"), "swift/trainers/rlhf_trainer/grpo_trainer.py|_generate_completions|inputs, outputs = self._fast_infer(inputs)", "swift/trainers/rlhf_trainer/grpo_trainer.py|_move_model_to_vllm_lmdeploy|with unwrap_model_for_generation(",
+				"swift/trainers/rlhf_trainer/utils.py|unwrap_model_for_generation|with deepspeed.zero.GatheredParameters(parameters):", "deepspeed/runtime/zero/partition_parameters.py|_allgather_params_coalesced|flat_tensor = torch.empty(tensor_size, dtype=param_list[0].ds_tensor.dtype,")
+	}
+	pages := func(shape, asked string) string {
+		return "{'input_ids': (15, 764), 'pixel_values': " + shape + ", 'image_grid_thw': (15, 3)}\n" + stackOf(full(asked, "23.55", "11.38 GiB", "11.25"), "/w/index.py|<module>|image_embeddings = model(**batch)", "transformers/models/qwen2_vl/modeling_qwen2_vl.py|forward|hidden_states = hidden_states + self.attn(", tower)
+	}
+	limit := func(pixels string) string {
+		return "GRPOConfig(\nper_device_train_batch_size=1,\ngradient_checkpointing=False,\nmax_pixels=" + pixels + ",\n)\n" + stackOf(full("76.00 MiB", "39.39", "49.06 MiB", "38.48"), "/w/grpo_trainer.py|compute_loss|logps = self._get_per_token_logps(model, input_ids, pixel_values)",
+			"transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py|forward|hidden_states = self.mlp(hidden_states)")
+	}
+	for name, c := range map[string]struct{ log, cause, first, has, never string }{
+		"a teacher that every rank reads whole":      {log: teacher("/m/Llama-3.1-70B-Instruct"), cause: "not_sharded", first: "--deepspeed=zero3", never: "torch_dtype"},
+		"the trained model in a type that was set":   {log: teacher("/m/Llama-3.1-8B"), cause: "wrong_dtype", never: "torch_dtype"},
+		"a pod that grew until it was started again": {log: pods(1333), cause: "leak_over_steps", first: "LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libtcmalloc.so.4", never: "limits.memory"},
+		"a pod that stayed the same":                 {log: pods(0), cause: "limit_too_small", first: "resources.limits.memory=24Gi", never: "LD_PRELOAD"},
+		"three programs that each keep their models": {log: tasks(10511974, 10695475, 9935257), cause: "host_load", first: "--cache-none=True"},
+		"one of them":                                 {log: tasks(10511974), cause: "limit_too_small"},
+		"a share below the weights":                   {log: share("14.2487"), cause: "engine_share_too_small", has: "gpu-memory-utilization", never: "max-num"},
+		"a share above them":                          {log: share("12.1"), cause: "engine_share_too_small", has: "max-num-batched-tokens"},
+		"a model gathered whole beside an engine":     {log: moves("Qwen2.5-VL-32B-Instruct"), cause: "weight_update", first: "--move_model_batches=16", never: "utilization"},
+		"one that fits beside a smaller share":        {log: moves("Qwen2.5-VL-7B-Instruct"), cause: "weight_update", has: "utilization"},
+		"the scores of all pages together":            {log: pages("(15, 2976, 1176)", "59.39 GiB"), cause: "attention_scores", first: "batch_size=4", never: "max_pixels"},
+		"a request of another size":                   {log: pages("(15, 2976, 1176)", "50.00 GiB"), cause: "attention_scores", never: "batch_size=4"},
+		"one large picture":                           {log: pages("(44640, 1176)", "59.39 GiB"), cause: "attention_scores", has: "max_pixels=1003520"},
+		"a limit of pixels that few images reach":     {log: limit("12845056"), cause: "activations", has: "max_pixels=1003520", never: "max_pixels=6422528"},
+		"a limit of pixels that is half of the usual": {log: limit("501760"), cause: "activations", has: "max_pixels=250880"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, c.log)
+			require.NotNil(t, a.Cause)
+			assert.Equal(t, c.cause, a.Cause.ID)
+			if c.first != "" {
+				assert.Equal(t, c.first, firstChange(a))
+			}
+			all := strings.Join(changesOf(a), " ")
+			assert.Contains(t, all, c.has)
+			if c.never != "" {
+				assert.NotContains(t, all, c.never)
+			}
+		})
+	}
+}
+
+// TestAnEnginesOwnWordsShowNoFragmentation covers TensorRT-LLM, which says what it could not create and how much was free.
+func TestAnEnginesOwnWordsShowNoFragmentation(t *testing.T) {
+	t.Parallel()
+	const refused = "$ trtllm-serve Qwen/Qwen3-32B --backend pytorch\n[08/12/2026-07:34:35] [TRT-LLM] [RANK 0] [E] Failed to initialize executor on rank 0: Executor creation failed due to insufficient GPU memory.\n\n" +
+		"The following component could not be created: Additional executor resources\nTotal GPU memory (GiB): 79.25\nFree GPU memory before component creation attempt (GiB): 2.31\n"
+	for _, r := range answerTo(t, refused).Remedies {
+		if strings.HasPrefix(r.ID, "torch.card.expandable") || strings.HasPrefix(r.ID, "torch.card.max-split") {
+			require.NotNil(t, r.Applies, r.ID)
+			assert.False(t, *r.Applies, r.ID)
+		}
+	}
+}
