@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 	"oomscan/parser/pattern"
 	"oomscan/parser/settings"
 )
@@ -249,6 +250,10 @@ var modelNames = []string{
 	"base_model", "pretrained_model_name_or_path", "model.path", "model.partial_pretrain", "model.name", "model", "model._component_", "model_name", "model_id_or_path", "model_id", "input_model",
 }
 
+// downloaded matches the folder that LitGPT puts a model of the Hub into. The name ends in a size: other programs write checkpoints of their
+// own into such folders.
+var downloaded = lazyre.New(`(?:^|[/'"])checkpoints/([\w.-]{1,60}/[\w.-]{0,60}\d[bBmM](?:-[\w.-]{1,60})?)(?:['"/]|$)`)
+
 func (r *Run) modelFromConfig() {
 	names := modelNames
 	if _, ok := r.lookup("model_args"); ok { // lm-eval's --model is the kind of a model
@@ -256,6 +261,10 @@ func (r *Run) modelFromConfig() {
 	}
 	if v, ok := r.lookup(names...); ok && v.Value != "None" && v.Value != "model" { // model=model is a variable of a script
 		set(&r.Model.Name, v.Value)
+	} else if v, ok := r.lookup("checkpoint_dir"); ok {
+		if m := downloaded().FindStringSubmatch(v.Value); m != nil {
+			set(&r.Model.Name, m[1])
+		}
 	}
 	for _, t := range []struct {
 		to    **int64

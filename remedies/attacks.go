@@ -160,6 +160,7 @@ var attacksThere = []attack{
 	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
 	{"leak_over_steps", "keeps_images", []string{"input-cache", "update", "malloc", "restart"}},
 	{"wrong_dtype", "framework:sdwebui", []string{"dtype", "param-offload", "layer-offload"}},
+	{"leak_over_steps", "trained_before", []string{"own-process", "update", "detach"}}, // it keeps what the trainings before it left
 	{"leak_over_steps", "engine_leaks", []string{"update", "malloc", "restart"}},
 	{"leak_over_steps", "framework:lmdeploy", []string{"update", "restart", "malloc"}},      // which is known to have leaked
 	{"leak_over_steps", "outgrown", []string{"update", "malloc", "restart", "offload-off"}}, // the states do not explain it

@@ -282,7 +282,11 @@ func (ctx *Context) gpus() (int64, bool) {
 	if n, ok := ctx.settings.integer("num_processes"); ok && n < most { // accelerate's, of all nodes
 		return n, true
 	}
-	for _, each := range perNodeKeys {
+	keys := perNodeKeys
+	if ctx.run.Application == "lightning" {
+		keys = append(slices.Clone(keys), gpusEach{"devices", "num_nodes"})
+	}
+	for _, each := range keys {
 		if per, ok := ctx.settings.integer(each.per); ok && per < most {
 			nodes, known := ctx.settings.integer(each.nodes)
 			if !known || nodes < 1 || nodes >= most {
@@ -294,9 +298,12 @@ func (ctx *Context) gpus() (int64, bool) {
 	return 0, false
 }
 
+// gpusEach is a setting of the number of GPUs on each node, and one of the number of nodes.
+type gpusEach struct{ per, nodes string }
+
 // perNodeKeys are launchers' and programs' numbers of GPUs that train on each node, and of those nodes, one by default: DeepSpeed's,
 // torchrun's, Lightning's, SkyRL's and Open-Instruct's.
-var perNodeKeys = []struct{ per, nodes string }{
+var perNodeKeys = []gpusEach{
 	{"num_gpus", "num_nodes"}, {"nproc_per_node", "nnodes"}, {"trainer.devices", "trainer.num_nodes"}, {"policy_num_gpus_per_node", "policy_num_nodes"}, {"num_learners_per_node", "num_learner_nodes"},
 }
 

@@ -110,6 +110,8 @@ var exclusions = []exclusion{
 	})},
 	{levers: []string{"sample-buffer"}, why: because("the buffer holds samples of a dataset that is in memory anyway", func(ctx *Context) bool { return cause.KeepsData(ctx.input()) != "" })},
 	{levers: []string{"length"}, why: shortPrompts},
+	{levers: []string{"length"}, why: lengthNotApplied},
+	{levers: []string{"micro-batch"}, why: isTrue("single_sequence")},
 	{levers: []string{"engine-length", "engine-seqs", "kv-dtype"}, why: pulledTooMuch},
 	{topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, why: isTrue("recomputes")},
 	{levers: onActivations, why: beforeAnyBatch},

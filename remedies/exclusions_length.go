@@ -3,8 +3,10 @@ package remedies
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 	"oomscan/remedies/memory"
 )
 
@@ -26,6 +28,40 @@ func shortPrompts(q *question) string {
 		return ""
 	}
 	return fmt.Sprintf("prompts have at most %s tokens, and answers up to %s", memory.Thousands(prompt), memory.Thousands(answer))
+}
+
+// lengthNotApplied returns why a smaller cap on the length of a sample cuts nothing, or "": the logits that failed have more than twice as
+// many tokens as the settings allow, so nothing applies the cap, as where a script's own collator makes samples of text and images. Twice
+// as many may be pairs.
+func lengthNotApplied(q *question) string {
+	const widest = 4 // bytes of an element: in two, the same request would be of twice as many tokens
+	l := q.limit
+	if l == nil || l.Budget || l.Longest <= 0 || strings.Contains(l.How, " + ") || len(q.request) == 0 {
+		return ""
+	}
+	e := &q.request[0]
+	if e.What != "logits" || !e.Seen || e.Bytes <= 0 || e.Low*e.Bytes/widest <= 2*l.Tokens {
+		return ""
+	}
+	return fmt.Sprintf("nothing applies this limit: the failed micro-batch has about %s tokens, and the settings allow %s (%s)", memory.Thousands(e.Low), memory.Thousands(l.Tokens), l.How)
+}
+
+// compiledRows are the first two sizes of a tensor that compiled code makes.
+var compiledRows = lazyre.New(`empty_strided_cuda\(\((\d{1,9}), (\d{1,9})`)
+
+// singleSequence reports whether the tensor that failed in compiled code has as many rows as the script's sequences have tokens. A pass is
+// then one sequence, and a script's batch_size counts those of all GPUs and passes of a step, as that of modded-nanogpt does.
+func singleSequence(ctx *Context, _ string) verdict {
+	n, ok := ctx.settings.integer("sequence_length", "block_size", "seq_len")
+	if samples, set := ctx.settings.integer("batch_size"); !ok || !set || samples < 2 || ctx.root.Trace == nil || len(ctx.root.Trace.Frames) == 0 {
+		return verdict{}
+	}
+	frames := ctx.root.Trace.Frames
+	m := compiledRows().FindStringSubmatch(frames[len(frames)-1].Code)
+	if m == nil || m[1] != itoa(n) && (m[1] != "1" || m[2] != itoa(n)) {
+		return verdict{}
+	}
+	return verdict{yes, fmt.Sprintf("the pass that failed has one sequence of %s tokens: batch_size counts those of all passes and GPUs of a step", memory.Thousands(n))}
 }
 
 // pulledTooMuch returns why nothing but a smaller model helps Ollama, or "": the weights that it pulled exceed what there is.

@@ -235,10 +235,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return verdict{yes, "only one GPU trains, so there is nothing to split"}
 		}},
-		"own_dtype": {"a program that sets its own weight type", "a program that loads as from_pretrained says", func(ctx *Context, _ string) verdict {
-			p := programOf(ctx.run).ID
-			return verdict{truthOf(slices.Contains(typedPrograms, p)), "its own setting decides the weights' type, 16 bits by default"}
-		}},
+		"own_dtype": {"a program that sets its own weight type", "a program that loads as from_pretrained says", ownDType},
 		"own_optimizer": {"a program that makes the optimizer itself", "a script that makes the optimizer itself", func(ctx *Context, _ string) verdict {
 			p := programOf(ctx.run)
 			if p.ID == "" {
@@ -333,6 +330,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"lightning_mixed": {"Lightning computes in 16 bits", "Lightning does not say that it computes in 16 bits", func(ctx *Context, _ string) verdict {
 			return read(ctx, "lightning.mixed", "Lightning says that it computes in 16 bits")
 		}},
+		"lightning_wide": {"Lightning has the weights in 32 bits", "Lightning is not known to have the weights in 32 bits", lightningWide},
 		"recomputes":     {"the backward pass recomputes already", "the backward pass is not known to recompute", recomputes},
 		"whole_gathered": {"a request is the whole model, gathered at once", "no request is the whole model", wholeGathered},
 		"moves_peak":     {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak", movesPeak},
@@ -400,8 +398,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"trained_wide": {"the weights that are trained are float32", "nothing says that the trained weights are float32", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(strings.EqualFold(ctx.run.Model.TrainedDType, "float32")), "mixed precision keeps the trained weights in float32"}
 		}},
-		"several_ranks": {"several ranks work together", "one process works alone", severalRanks},
-		"quantizes":     {"weights are quantized while they are loaded", "no weights are quantized while they are loaded", quantizesNow},
+		"trained_before":  {"the script had trained a model before", "no training is known to have ended before", trainedBefore},
+		"single_sequence": {"a pass has one sequence, whatever batch_size says", "a pass may have several sequences", singleSequence},
+		"several_ranks":   {"several ranks work together", "one process works alone", severalRanks},
+		"quantizes":       {"weights are quantized while they are loaded", "no weights are quantized while they are loaded", quantizesNow},
 		"calibrates": {"a quantizer was calibrating", "no quantizer was calibrating", func(ctx *Context, _ string) verdict {
 			p := programOf(ctx.run)
 			return verdict{truthOf(p.Guide == "calibration" && slices.Contains([]string{"forward", "backward", "data"}, ctx.phase)), p.Name + " was calibrating"}

@@ -406,7 +406,7 @@ func partsOffloaded(ctx *Context, _ string) verdict {
 
 // overPairs reports whether each sample is a pair of answers: the code says so, or a trainer failed that trains on nothing else.
 func overPairs(ctx *Context, name string) verdict {
-	if v := pairs.ask(ctx, name); v.truth == yes || !ctx.passesThrough("/openrlhf/trainer/dpo_trainer.py", "/openrlhf/trainer/rm_trainer.py", "/trl/scripts/dpo.py", "/train/dpo/workflow.py") {
+	if v := pairs.ask(ctx, name); v.truth == yes || !ctx.passesThrough("/openrlhf/trainer/dpo_trainer.py", "/openrlhf/trainer/rm_trainer.py", "/trl/scripts/dpo.py", "/train/dpo/workflow.py", "/train/rm/trainer.py") {
 		return v
 	}
 	return verdict{yes, "its trainer puts the two answers of each pair into one batch"}

@@ -113,7 +113,7 @@ func workersIdle(ctx *Context, changes []change) string {
 		return ""
 	case cause.KeepsData(in) != "":
 		return cause.KeepsData(in)
-	case dataLoader.seen(ctx), ctx.passesThrough("/utils/data/"), cause.HelpersHold(in) != "":
+	case dataLoader.seen(ctx), ctx.passesThrough("/utils/data/"), cause.HelpersHold(in) != "", cause.LoadersHold(in) != "":
 		return ""
 	case cause.RanksHold(in) != "":
 		return cause.RanksHold(in)

@@ -373,6 +373,37 @@ func read(ctx *Context, gauge, why string) verdict {
 	return verdict{}
 }
 
+// lightningWide reports whether Lightning 2 has weights in 32 bits: mixed precision keeps them so, and without a setting they are made so. An
+// earlier version, which prints its precision otherwise, can do nothing else.
+func lightningWide(ctx *Context, _ string) verdict {
+	const mixed = "mixed precision keeps the weights in 32 bits"
+	g, ok := lastReading(ctx.run, "lightning.mixed")
+	switch f, set := ctx.settings.find("precision", true); {
+	case ctx.is("backend:deepspeed"), ok && g.Fields["native"] != "", set && strings.HasSuffix(f.value.Value, "-true") && !strings.HasPrefix(f.value.Value, "32"):
+		return verdict{no, "the weights are not known to be in 32 bits"}
+	case ok && (ctx.phase == "init" || trainsAdapters(ctx)): // what is trained needs them
+		return verdict{yes, mixed}
+	}
+	return verdict{truthOf(!ok && ctx.phase == "init" && ctx.run.Application == "lightning" && !ctx.is("dated_before:2023-03")), "without a setting, weights are made in 32 bits"}
+}
+
+// ownDType reports whether a program's own setting decides the type of the weights. Under Lightning it is the Trainer's precision, unless a
+// model of transformers is in the stack, which from_pretrained loads.
+func ownDType(ctx *Context, _ string) verdict {
+	p := programOf(ctx.run).ID
+	if p == "lightning" && !ctx.passesThrough("/transformers/") && !ctx.stackContains(80, "from_pretrained") && ctx.resource == "gpu" {
+		return verdict{yes, "Lightning's precision decides the weights' type"}
+	}
+	return verdict{truthOf(slices.Contains(typedPrograms, p)), "its own setting decides the weights' type, 16 bits by default"}
+}
+
+// trainedBefore reports whether a script had finished a training when a later one failed: seeds, folds or trials, one after the other.
+func trainedBefore(ctx *Context, _ string) verdict {
+	_, ended := memory.Reading(ctx.run, ctx.incident, "trainer.one_trained")
+	trains := slices.Contains([]string{"init", "training", "forward", "backward", "optimizer"}, ctx.phase)
+	return verdict{truthOf(ended && trains && !ctx.is("evaluating")), "the script had trained a model before, in the same process"}
+}
+
 // nominalParameters returns the model's parameter count from the log or from its name.
 func nominalParameters(ctx *Context) memory.Figure {
 	if n, ok := memory.NominalParameters(ctx.run.Model.Name); ok && ctx.model.Parameters.Value == 0 {

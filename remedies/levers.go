@@ -58,6 +58,7 @@ var levers = []lever{
 	{id: "horizon", topics: []string{"horizon"}, costs: "shorter rollouts", trains: true},
 	{id: "replay", topics: []string{"replay"}, costs: "samples are forgotten sooner", trains: true},
 	{id: "launcher", topics: []string{"launcher"}},
+	{id: "own-process", topics: []string{"own-process"}, costs: "the libraries are loaded again each time"},
 	{id: "more-gpus", topics: []string{"more-gpus"}, keys: []string{"n_gpus_per_node"}, way: "up", costs: "more GPUs"},
 	{id: "train-tp", topics: []string{"train-tp", "tensor-parallel"}, keys: []string{"tensor_model_parallel_size"}, way: "up", costs: "more communication in every layer"},
 	{id: "train-pp", keys: []string{"pipeline_model_parallel_size", "pipeline_parallel_degree", "=pp_size"}, way: "up", costs: "GPUs wait for each other at the ends of a step"},

@@ -163,6 +163,7 @@ var bounds = sync.OnceValue(func() map[string][]bound {
 			{samples: "device_batch_size", lengths: [][]string{{"sequence_length", "block_size"}}},
 			{samples: "training.local_batch_size", lengths: [][]string{{"training.seq_len"}}},                                          // torchtitan
 			{samples: "micro_batch_size", lengths: [][]string{{"sequence_len", "encoder_seq_length", "seq_length", "max_seq_length"}}}, // Axolotl, NeMo
+			{when: []string{"single_sequence"}, alone: true, lengths: [][]string{{"sequence_length", "block_size", "seq_len"}}},
 			{samples: "batch_size", lengths: [][]string{{"block_size", "seq_len", "seq_length", "sequence_length", "context_length", "max_seq_len", "max_seq_length", "max_length"}}},
 			{samples: "train_batch_size", lengths: hfLengths},
 		},

@@ -49,6 +49,11 @@ func explainRequest(ctx *Context) []memory.Explanation {
 	if rows := draftRows(ctx); place == memory.Sampler && rows.Tokens > 0 {
 		q.Products = []memory.Product{rows}
 	}
+	if t := ctx.root.Trace; t != nil && q.Vocab.Value == 0 && place == memory.Logits && len(t.Frames) > 0 {
+		if n := widestRow(t.Frames[len(t.Frames)-1].Code); isVocabulary(n) {
+			q.Vocab.Value = n
+		}
+	}
 	if q.Vocab.Value == 0 && (place == memory.Logits || place == memory.Unnamed && q.Tokens) {
 		q.Vocab.Value = vocabularyThatFits(q)
 	}
@@ -281,7 +286,7 @@ func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
 		}
 	}
 	if strings.Contains(last.File, "torchinductor") {
-		if widestRow(last.Code) >= widerThanAnyLayer {
+		if n := widestRow(last.Code); n >= widerThanAnyLayer || isVocabulary(n) {
 			return memory.Logits, elementWidth(ctx, len(t.Frames)-1)
 		}
 		return memory.Unnamed, elementWidth(ctx, len(t.Frames)-1)
@@ -304,6 +309,9 @@ func widestRow(code string) int64 {
 	n, _ := parseInt(m[1])
 	return n
 }
+
+// isVocabulary reports whether a width is that of a known model's vocabulary, and of no layer: those are mostly powers of two.
+func isVocabulary(n int64) bool { return n&(n-1) != 0 && slices.Contains(memory.Vocabularies(), n) }
 
 // assigned matches the left side of an assignment.
 var assigned = lazyre.New(`^[\w\s.,\[\]:"'()*]{1,200}?[^=!<>+\-*/]=([^=].*)$`)

@@ -306,10 +306,16 @@ func isNone(v string) bool {
 // grouped matches a number with separators between its thousands.
 var grouped = lazyre.New(`^[0-9]{1,3}(?:,[0-9]{3}){1,5}$`)
 
+// parseNumber reads a number, or a product of whole ones.
 func parseNumber(v string) (float64, bool) {
 	v = strings.ReplaceAll(strings.Trim(v, `"' `), "_", "")
 	if grouped().MatchString(v) {
 		v = strings.ReplaceAll(v, ",", "")
+	}
+	if left, right, ok := strings.Cut(v, "*"); ok { // as scripts write sizes: 64*1024
+		a, err := strconv.ParseInt(strings.TrimSpace(left), 10, 64)
+		b, known := parseInt(right)
+		return float64(a) * float64(b), err == nil && known && math.Abs(float64(a)*float64(b)) < 1e18
 	}
 	f, err := strconv.ParseFloat(v, 64)
 	return f, err == nil && !math.IsNaN(f) && !math.IsInf(f, 0) && math.Abs(f) < 1e18

@@ -65,9 +65,10 @@ func huggingFaceMarkers() []pattern.Pattern {
 		{
 			Name:     "lightning.mixed",
 			Literals: []string{" Automatic Mixed Precision (AMP)", "Using native 16bit precision."},
-			Expr:     `^Using (?:(?:16bit|bfloat16|bf16) (?:native |Native |None )?Automatic Mixed Precision \(AMP\)|native 16bit precision\.)`,
+			Expr:     `^Using (?:(?:16bit|bfloat16|bf16) (?<native>native |Native |None )?Automatic Mixed Precision \(AMP\)|native 16bit precision\.)`,
 			Gauge:    true, Source: "Lightning 1.3-2.6, trainer/connectors/accelerator_connector.py",
-			Match:   lines("Using 16bit Automatic Mixed Precision (AMP)", "Using bfloat16 Automatic Mixed Precision (AMP)", "Using 16bit native Automatic Mixed Precision (AMP)", "Using native 16bit precision."),
+			Match: append(lines("Using 16bit Automatic Mixed Precision (AMP)", "Using bfloat16 Automatic Mixed Precision (AMP)", "Using native 16bit precision."),
+				pattern.Sample{Line: "Using 16bit native Automatic Mixed Precision (AMP)", Want: parser.Fields{"native": "native "}}),
 			NoMatch: []string{"FSDPPlugin does not support Automatic Mixed Precision (AMP)"},
 		},
 		{
@@ -175,6 +176,18 @@ func huggingFaceMarkers() []pattern.Pattern {
 			Expr:     `^Mixed precision type: (?<precision>no|fp16|bf16|fp8)$`,
 			Gauge:    true, Source: "accelerate 0.1-1.x, state.py, which scripts of diffusers print",
 			Match: []pattern.Sample{{Line: "Mixed precision type: no", Want: parser.Fields{"precision": "no"}}},
+		},
+		{
+			// A script may train several models one after the other.
+			Name:     "trainer.one_trained",
+			Literals: []string{"{'train_runtime': ", "`Trainer.fit` stopped: `"},
+			Expr:     "^\\s{0,4}\\{'train_runtime': |^`Trainer\\.fit` stopped: `max_(?:epochs|steps|time)=",
+			Gauge:    true, Source: "transformers 4.x-5.x, trainer.py; Lightning, trainer/trainer.py", Also: []string{"trainer.trained"},
+			Match: lines(
+				"{'train_runtime': 4121.0221, 'train_samples_per_second': 11.648, 'train_steps_per_second': 0.182, 'train_loss': 1.4127, 'epoch': 3.0}",
+				"`Trainer.fit` stopped: `max_epochs=1` reached.",
+			),
+			NoMatch: []string{"{'eval_runtime': 12.1, 'epoch': 1.0}"},
 		},
 		{
 			Name:     "trainer.trained",

@@ -162,14 +162,17 @@ func readingPatterns() []pattern.Pattern {
 			Literals: []string{"mem_allocated", "memory_allocated", " alloc ", " alloc=", "mem alloc", "mem_alloc=", "mem_alloc:"},
 			Requires: []string{"_allocated ", "_allocated=", "_allocated:", " alloc ", "alloc=", "alloc:"},
 			Expr: `\b(?:mem(?:ory)?_allocated[ =:]{1,3}|mem[ _]alloc[ =:]{1,3}|(?<= )alloc[ =](?=[\d.]{1,8} ?[GM]i?B? (?:peak|reserved)\b))` +
-				`(?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?G(?:i?B)?|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?M(?:i?B)?)\b`,
-			Gauge: true, Source: "scripts that print torch.cuda.memory_allocated",
+				`(?:(?:(?<allocated_gib>\d{1,4}(?:\.\d{1,3})?) ?G(?:i?B)?|(?<allocated_mib>\d{1,7}(?:\.\d{1,3})?) ?M(?:i?B)?)\b` +
+				`|(?<=\bmemory_allocated[ =:]{1,3})(?:(?<allocated_gib>\d{1,2}\.\d{5,18})|(?<allocated_mib>\d{4,6}\.\d{3,16}))(?![\w.%]| ?[KMGT%]))`,
+			Gauge: true, Source: "scripts that print torch.cuda.memory_allocated; a quotient without a unit is in GiB if it is small, in MiB if it is large",
 			Match: []pattern.Sample{
 				{Line: "[Epoch 1] mem_allocated: 4412 MB", Want: parser.Fields{"allocated": "4626317312"}},
 				{Line: "Epoch [0][  100/27988]  loss 9.1550  0.351 s/it  mem alloc 1.25 GiB  max 13.17 GiB", Want: parser.Fields{"allocated": "1342177280"}},
+				{Line: "iter: 0 memory_allocated: 1.2652008239746093", Want: parser.Fields{"allocated": "1358499040"}},
+				{Line: "seed 3 | torch.cuda.memory_allocated = 5130.96015625", Want: parser.Fields{"allocated": "5380201677"}},
 				{Line: "VALID 2/676 loss 1.57 | alloc 4.00G peak 4.33G", Want: parser.Fields{"allocated": "4294967296"}},
 			},
-			NoMatch: []string{"perf/max_memory_allocated_gb:61.2", "could not alloc 4.00G of memory"},
+			NoMatch: []string{"perf/max_memory_allocated_gb:61.2", "could not alloc 4.00G of memory", "max_memory_allocated: 1.2652008239746093", "memory_allocated: 48.2652 %", "memory_allocated: 8", "memory_allocated: 61120000000"},
 		},
 		{
 			Name:     "reading.peak",

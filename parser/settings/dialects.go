@@ -61,8 +61,8 @@ var dialects = [...]dialect{
 	},
 	{
 		name: "line of a script", read: (*Reader).script,
-		sample: "84:        batch_size=64,  # of each\n        fp16=False,\n32:    decoding_t: int = 14,\n44:\tflags.DEFINE_integer('crop_size', 321, 'input size')\np.add_argument(\"--num_workers\", type=int, default=8)",
-		want:   []string{"batch_size=64", "fp16=False", "decoding_t=14", "crop_size=321", "num_workers=8"},
+		sample: "84:        batch_size=64,  # of each\n        fp16=False,\n32:    decoding_t: int = 14,\n    sequence_length : int = 64*1024 # in tokens\n44:\tflags.DEFINE_integer('crop_size', 321, 'input size')\np.add_argument(\"--num_workers\", type=int, default=8)",
+		want:   []string{"batch_size=64", "fp16=False", "decoding_t=14", "sequence_length=64*1024", "crop_size=321", "num_workers=8"},
 	},
 	{
 		name: "Hydra's overrides", read: (*Reader).overrides,
@@ -123,6 +123,11 @@ var dialects = [...]dialect{
 		name: "TOML, INI and assignments", read: (*Reader).startTOML,
 		sample: "[training]\nbatch_size = 8  # each",
 		want:   []string{"training.batch_size=8"},
+	},
+	{
+		name: "tree of rich", read: (*Reader).startTree,
+		sample: "├── data\n│   └── batch_size: 4\n│       loader:\n│         num_workers: 32\n│\n├── ckpt_path\n│   └── null\n└── trainer\n    └── devices: 2",
+		want:   []string{"data.batch_size=4", "data.loader.num_workers=32", "trainer.devices=2"},
 	},
 	{
 		name: "YAML", read: (*Reader).startYAML,

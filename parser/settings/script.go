@@ -2,6 +2,7 @@ package settings
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 
 	"oomscan/parser/ascii"
@@ -13,8 +14,8 @@ var (
 	comment = []byte(" #")
 )
 
-// script reads a line of a script: an argument of a call, or a parameter with its type and default, on a line of its own, indented or
-// with the number that grep -n puts before it, or the default of a flag, as TensorFlow and argparse declare them.
+// script reads a line of a script: an argument of a call, a parameter with its type and default, or a field of a dataclass, on a line of
+// its own, indented or with the number that grep -n puts before it, or the default of a flag, as TensorFlow and argparse declare them.
 func (r *Reader) script(text []byte) bool {
 	const mostLine = 300
 	if len(text) > mostLine {
@@ -23,24 +24,39 @@ func (r *Reader) script(text []byte) bool {
 	if i := bytes.Index(text, comment); i >= 0 {
 		text = text[:i]
 	}
-	if text = bytes.TrimRight(text, " \t"); !bytes.HasSuffix(text, []byte(",")) && !bytes.HasSuffix(text, []byte(")")) {
+	text = bytes.TrimRight(text, " \t")
+	if !bytes.HasSuffix(text, []byte(",")) && !bytes.HasSuffix(text, []byte(")")) && !typed(text) {
 		return false
 	}
 	rest, numbered := withoutNumber(text)
 	s := strings.TrimSpace(string(rest))
 	key, value, ok := flagDefault(s)
-	if !ok && (numbered || len(rest) > 0 && ascii.IsBlank(rest[0])) && strings.HasSuffix(s, ",") {
+	if !ok && (numbered || len(rest) > 0 && ascii.IsBlank(rest[0])) && (strings.HasSuffix(s, ",") || typed(text)) {
 		key, value, ok = strings.Cut(strings.TrimSuffix(s, ","), "=")
 		if name, _, annotated := strings.Cut(key, ": "); annotated { // a function's parameter with its type
-			key = name
+			key = strings.TrimRight(name, " ")
 		}
 	}
 	value = strings.TrimSpace(value)
-	if !ok || !isName(key) || !isKnown(key) || metric(key) || !scalar(value) {
+	if !ok || !isName(key) || !isKnown(key) || metric(key) || !scalar(value) && !product(value) {
 		return false
 	}
 	r.report(Pair{Key: key, Value: value, Line: r.line, Form: Script})
 	return true
+}
+
+// types are those of a dataclass's fields that are settings.
+var types = [][]byte{[]byte(": int = "), []byte(": float = "), []byte(": bool = ")}
+
+// typed reports whether a line may be a field of a dataclass, `batch_size : int = 8`. It does not allocate.
+func typed(text []byte) bool {
+	return slices.ContainsFunc(types, func(t []byte) bool { return bytes.Contains(text, t) })
+}
+
+// product reports whether a value is a product of whole numbers, as scripts write sizes: 64*1024.
+func product(v string) bool {
+	const most = 32
+	return len(v) <= most && strings.Contains(v, "*") && !strings.Contains(v, "**") && ascii.IsDigit(v[0]) && ascii.IsDigit(v[len(v)-1]) && strings.Trim(v, "0123456789 *") == ""
 }
 
 // withoutNumber returns a line without the number that grep -n puts before it.

@@ -610,6 +610,10 @@ func TestHealthyLinesHaveNoSettings(t *testing.T) {
 		"+ ls --color=auto",
 		"To go on you can run cd trainer && python train.py --lr 1",
 		"train.py: error: unrecognized arguments: --foo bar",
+		"├── src\n│   └── train.py\n│       batch_size.yaml\n└── data\n    └── a.csv",
+		"├── python\n│   └── worker: 4711\n└── tmux",
+		"    def forward(self, x, batch_size: int = 8) -> Tensor:",
+		"  File \"/x/a.py\", line 5, in <lambda>\n    lambda batch_size: int = f(8)",
 	} {
 		assert.Empty(t, read(log), log)
 	}

@@ -18,7 +18,7 @@ var metricKeys = set(`
 // knownSettings are the ends of names of memory-related settings in all programs that were examined. Such a name
 // makes even a single pair in a sentence a setting.
 var knownSettings = set(`
-	batch_size batchsize bs bsz micro_batch mini_batch global_batch grad_accum accumulation_steps accumulate seq_len
+	batch_size batchsize bs bsz micro_batch mini_batch global_batch grad_accum accumulation_steps accumulate seq_len sequence_length
 	seq_length seqlen max_length max_len model_len context_length context_len block_size cutoff_len max_seq_len
 	max_seq_length max_position_embeddings max_tokens max_new_tokens tokens_per_gpu tokens_per_mb completion_length
 	prompt_length source_length target_length response_length response_len prompt_len packing imgsz imagesize image_size img_size resolution num_frames

@@ -29,7 +29,7 @@ func Worth(text []byte) bool {
 	if bytes.Contains(text, dots) || bytes.Contains(text, dashes) || bytes.IndexByte(text, '{') >= 0 {
 		return true
 	}
-	if variableShape(text) || showsFile(text) || undottedShape(text) || isBoxed(text) || headsColumns(text) {
+	if variableShape(text) || showsFile(text) || undottedShape(text) || isBoxed(text) || headsColumns(text) || isBranch(text) {
 		return true
 	}
 	return bytes.IndexByte(text, ':') > 0 && (bannerShape(text) || yamlShape(text) || bytes.Contains(text, bar) || prefixEnd(text) > 0)

@@ -16,7 +16,12 @@ type taskTable struct {
 	columns int // numbers after the pid in brackets and before the name; 0 before the header
 	mapped  int // the column of the pages of files among the resident ones, since Linux 6.8; 0 if there is none
 	rows    []KernelTask
+	names   map[string]KernelCrowd // of all rows, by the name
+	all     int64                  // resident bytes of all rows
 }
+
+// maxNames bounds the names that a table is summed up by.
+const maxNames = 512
 
 // line reads the table's title, its header or a row:
 //
@@ -73,8 +78,33 @@ func (t *taskTable) row(pid int, rest []byte) bool {
 	if t.mapped > 3 && t.mapped < n {
 		resident -= min(resident, values[t.mapped])
 	}
-	t.keep(KernelTask{PID: pid, Comm: clip(bytes.TrimSpace(rest), maxComm), RSS: resident * pageBytes})
+	k := KernelTask{PID: pid, Comm: clip(bytes.TrimSpace(rest), maxComm), RSS: resident * pageBytes}
+	t.keep(k)
+	t.count(k)
 	return true
+}
+
+// count adds a row to the sum of its name.
+func (t *taskTable) count(k KernelTask) {
+	t.all += k.RSS
+	c, known := t.names[k.Comm]
+	if !known && len(t.names) >= maxNames {
+		return
+	}
+	if t.names == nil {
+		t.names = map[string]KernelCrowd{}
+	}
+	t.names[k.Comm] = KernelCrowd{Comm: k.Comm, Count: c.Count + 1, RSS: c.RSS + k.RSS}
+}
+
+// crowd returns the processes of one name that hold most of all rows together, or none.
+func (t *taskTable) crowd() KernelCrowd {
+	for _, c := range t.names {
+		if c.Count > 1 && c.RSS > t.all/2 {
+			return c
+		}
+	}
+	return KernelCrowd{}
 }
 
 // keep adds a row, replacing the smallest one if the table is full.

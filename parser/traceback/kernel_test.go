@@ -58,6 +58,30 @@ func TestKernelReport(t *testing.T) {
 	}, kills[0])
 }
 
+func TestProcessesOfOneNameThatHoldMostAreSummedUp(t *testing.T) {
+	t.Parallel()
+	report := func(name string, rows int) string {
+		s := "python invoked oom-killer: y\n[  pid  ]   uid  tgid total_vm      rss pgtables_bytes swapents oom_score_adj name\n[    900]  1003   900 14101012  1000000  17981440    86010             0 python\n"
+		for i := range rows {
+			s += fmt.Sprintf("[   %d]  1003   %d 11405995   100000   5482496    23334             0 %s\n", 1000+i, 1000+i, name)
+		}
+		return s + "Out of memory: Killed process 900 (python) total-vm:4kB, anon-rss:1kB, file-rss:2kB, shmem-rss:3kB"
+	}
+	for name, c := range map[string]struct {
+		log  string
+		want KernelCrowd
+	}{
+		"many, more than the table keeps": {report("pt_data_worker", 64), KernelCrowd{"pt_data_worker", 64, 64 * 100000 * 4096}},
+		"too few to hold most":            {report("pt_data_worker", 9), KernelCrowd{}},
+		"one that holds most":             {report("x", 0), KernelCrowd{}},
+	} {
+		var k KernelReport
+		_, kills := feedKernel(&k, c.log)
+		require.Len(t, kills, 1, name)
+		assert.Equal(t, c.want, kills[0].Crowd, name)
+	}
+}
+
 func TestKernelReportForms(t *testing.T) {
 	t.Parallel()
 	const killed = "Memory cgroup out of memory: Killed process 7 (b) total-vm:4kB, anon-rss:1kB, file-rss:2kB, shmem-rss:3kB"

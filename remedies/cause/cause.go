@@ -92,6 +92,7 @@ type Input struct {
 	Sampler, Serving, Picture                 bool  // Picture: it failed while one was encoded
 	Draft                                     bool  // what failed is a draft model's
 	Transcribes, WideWeights                  bool  // a model of speech runs, and CTranslate2 keeps its weights in float32
+	Crowd                                     Crowd // none where no name's processes held most of the memory
 	CachedDataset                             bool  // MONAI keeps every sample in host memory
 	MakesDecoder                              bool  // TensorRT-LLM's, before its cache
 	BuiltContext                              bool  // TensorRT-LLM's, made for the sizes that the engine was built for

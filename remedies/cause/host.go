@@ -3,7 +3,6 @@ package cause
 import (
 	"cmp"
 	"fmt"
-	"slices"
 	"strings"
 
 	"oomscan/classifier"
@@ -60,6 +59,7 @@ var host = []hypothesis{
 			{2 * proof, when("a process that prepares data was killed", func(in *Input) bool { return in.DataWorkers && in.host() })},
 			{sign, both(failedIn("it failed while data was loaded", "data"), (*Input).host)},
 			{sign, ManyWorkers},
+			{2 * proof, LoadersHold},
 			{sign, prefetches},
 			{sign, driverHolds},
 			{proof, KeepsData},
@@ -72,6 +72,9 @@ var host = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			if why := cmp.Or(fillsBuffer(in), KeepsData(in), HelpersHold(in), shuffles(in), RoutedExperts(in)); why != "" {
 				return why, nil
+			}
+			if why := LoadersHold(in); why != "" {
+				return why + ", each with its own copy of what it touched of the data", &in.Crowd.Bytes
 			}
 			return in.dataProcesses(), nil
 		},
@@ -90,7 +93,7 @@ var host = []hypothesis{
 			{proof, loadsNext},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
 		},
-		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, offloadsWeights, createsStates, builds, oneRankReads, belowGiB, SleepersHold},
+		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, offloadsWeights, createsStates, builds, oneRankReads, belowGiB, SleepersHold, LoadersHold},
 		figure: func(in *Input) (string, *int64) {
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
@@ -321,31 +324,6 @@ func builds(in *Input) string { return in.Build }
 // notShown begins a sentence about a missing figure.
 const notShown = "The log does not show what "
 
-// dataProcesses says which processes loaded or prepared the data, and how many there were.
-func (in *Input) dataProcesses() string {
-	if in.passes(12, "datasets/builder.py") {
-		return "load_dataset's processes fill host RAM, each with the pieces of files that it reads"
-	}
-	if in.Mapping || in.passes(12, mapFrames...) {
-		if n := max(in.MapProcesses, in.number(mapKeys...)); n > 1 {
-			return fmt.Sprintf("%d Dataset.map processes fill host RAM, each with rows it has not written yet", n)
-		}
-		return "Dataset.map fills host RAM with rows it has not written yet"
-	}
-	if why := prefetches(in); why != "" {
-		return why
-	}
-	switch n := in.number(slices.Concat(workerKeys, []string{"workers_per_gpu"})...); {
-	case n > 1 && in.GPUs > 1:
-		return fmt.Sprintf("%d ranks x %d data loader workers = %d processes, each with its own data", in.GPUs, n, in.GPUs*n)
-	case n > 1 && in.GPUs == 1:
-		return fmt.Sprintf("%d data loader workers fill host RAM", n)
-	case n > 1:
-		return fmt.Sprintf("%d data loader workers per rank fill host RAM", n)
-	}
-	return "the processes that load or prepare data fill host RAM"
-}
-
 // ownActor reports whether Ray ended a worker of a program that is not known. Starting one does not show that it loads a model.
 func (in *Input) ownActor() bool {
 	return in.RayMonitor && in.Application == "" && (in.Framework == "" || in.Framework == "unknown") && in.Parameters.Value == 0
@@ -459,30 +437,6 @@ func belowWeights(in *Input) string {
 		return ""
 	}
 	return fmt.Sprintf("the limit is %s, and the weights alone take %s in 16 bits", gib(in.HostLimit), classifier.GiB(2*in.Parameters.Value))
-}
-
-// ManyWorkers reports that data loaders run enough processes to matter, or have run for long: a forked worker gets its own copy of each
-// page of the dataset's Python objects that it touches, as it changes their reference counts (pytorch issue 13246).
-func ManyWorkers(in *Input) string {
-	n := in.number(workerKeys...)
-	long := in.LastStep != nil && *in.LastStep >= 50 && slices.Contains([]string{"torch", "hf_trainer", "lightning"}, in.Framework)
-	if !in.host() || in.Phase == "init" || in.Phase == "checkpoint" || n < 2 || n*max(in.GPUs, 1) < 16 && !long || in.largest().Bytes > 0 || cmp.Or(HelpersHold(in), RanksHold(in)) != "" {
-		return ""
-	}
-	if in.GPUs < 1 {
-		return fmt.Sprintf("%d data loader workers for each rank", n)
-	}
-	return fmt.Sprintf("%d ranks with %d data loader workers each", in.GPUs, n)
-}
-
-// prefetches reports that data loader workers keep many batches ready.
-func prefetches(in *Input) string {
-	const usual = 2
-	n, each := in.number(workerKeys...), in.number("prefetch_factor", "dataloader_prefetch_factor")
-	if !in.host() || in.Phase == "init" || n < 1 || each < 8*usual || in.largest().Bytes > 0 || RanksHold(in) != "" {
-		return ""
-	}
-	return fmt.Sprintf("%d data loader workers keep %d batches each ready", n, each)
 }
 
 // nodes returns the number of nodes that train, or 0 if it is unknown.
