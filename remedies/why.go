@@ -65,7 +65,7 @@ func causeInput(ctx *Context) *cause.Input {
 	out.Reads = ctx.frozen
 	out.Instances, out.JoinsOutputs = instances(ctx), ctx.is("joins_outputs")
 	out.FreeAtLoad, _ = freeAtLoad(ctx)
-	out.Crowd = crowd(r)
+	out.Biggest = biggestGroup(r)
 	if b := ctx.setup.Budget(memory.PhaseBackward); ctx.setup.Trainer != "" {
 		for _, id := range []string{"weights", "gradients", "optimizer"} {
 			p, _ := b.Part(id)
@@ -232,16 +232,16 @@ func peaks(ctx *Context) (own, others int64) {
 	return own, rest[len(rest)/2]
 }
 
-// crowd returns the processes of one name that held most of the memory, by the kernel's table of tasks.
-func crowd(r *classifier.Root) cause.Crowd {
-	count, rest, _ := strings.Cut(r.Fields["crowd"], " ")
+// biggest returns the processes of one name that held most of the memory, by the kernel's table of tasks.
+func biggestGroup(r *classifier.Root) cause.Processes {
+	count, rest, _ := strings.Cut(r.Fields["biggest_group"], " ")
 	bytes, name, _ := strings.Cut(rest, " ")
 	n, err := strconv.ParseInt(count, 10, 64)
 	held, bad := strconv.ParseInt(bytes, 10, 64)
 	if err != nil || bad != nil {
-		return cause.Crowd{}
+		return cause.Processes{}
 	}
-	return cause.Crowd{Name: name, Count: n, Bytes: held}
+	return cause.Processes{Name: name, Count: n, Bytes: held}
 }
 
 // quantizesByDefault reports whether the program loads frozen weights in 4 bits where no setting says otherwise, so that their

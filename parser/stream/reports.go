@@ -111,8 +111,8 @@ func (r *messageReader) kills(source string, h envelope.Header, kills []tracebac
 		if t := topTasks(k.Tasks); t != "" {
 			f["tasks"] = t
 		}
-		if c := k.Crowd; c.Count > 0 {
-			f["crowd"] = fmt.Sprintf("%d %d %s", c.Count, c.RSS, strings.ReplaceAll(c.Comm, "\n", " "))
+		if c := k.Biggest; c.Count > 0 {
+			f["biggest_group"] = fmt.Sprintf("%d %d %s", c.Count, c.RSS, strings.ReplaceAll(c.Comm, "\n", " "))
 		}
 		r.emit(parser.Event{
 			At: parser.Position{Source: source, Line: k.Line, Passed: r.passed}, Header: h, Pattern: "kernel.report", Kind: parser.OOMKill, Role: parser.Evidence, Fields: f,

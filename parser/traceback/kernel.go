@@ -22,8 +22,8 @@ const (
 // Unknown is the value of a byte quantity that the kernel did not print.
 const Unknown int64 = -1
 
-// KernelCrowd is the rows of the report's task table that have one name and hold more than half of what all rows do.
-type KernelCrowd struct {
+// KernelGroup is the rows of the report's task table that have one name and hold more than half of what all rows do.
+type KernelGroup struct {
 	Comm  string
 	Count int
 	RSS   int64 // bytes, of all of them
@@ -60,7 +60,7 @@ type KernelKill struct {
 	File        int64  // its page cache without shared memory
 	Shmem       int64  // its shared memory, including tmpfs and /dev/shm
 	Tasks       []KernelTask
-	Crowd       KernelCrowd
+	Biggest     KernelGroup
 }
 
 // KernelReport assembles the kernel's OOM reports (mm/oom_kill.c, mm/memcontrol.c, Linux 3.10 to 6.18). Lines come
@@ -320,7 +320,7 @@ func (k *KernelReport) emit(p *KernelKill) {
 	p.Constraint, p.OOMMemcg, p.TaskMemcg = r.Constraint, r.OOMMemcg, r.TaskMemcg
 	p.TriggerComm, p.Usage, p.Limit = r.TriggerComm, r.Usage, r.Limit
 	p.Anon, p.File, p.Shmem = k.stats.anon(), k.stats.file(), k.stats.shmem()
-	p.Tasks, p.Crowd = k.tasks.sorted(), k.tasks.crowd()
+	p.Tasks, p.Biggest = k.tasks.sorted(), k.tasks.biggest()
 	for _, path := range []string{p.TaskMemcg, p.OOMMemcg} {
 		if m := slurmJob().FindStringSubmatch(path); m != nil {
 			p.Job, p.Step = cmp.Or(p.Job, m[1]), cmp.Or(p.Step, m[2])

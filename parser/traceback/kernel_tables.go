@@ -16,7 +16,7 @@ type taskTable struct {
 	columns int // numbers after the pid in brackets and before the name; 0 before the header
 	mapped  int // the column of the pages of files among the resident ones, since Linux 6.8; 0 if there is none
 	rows    []KernelTask
-	names   map[string]KernelCrowd // of all rows, by the name
+	names   map[string]KernelGroup // of all rows, by the name
 	all     int64                  // resident bytes of all rows
 }
 
@@ -92,19 +92,19 @@ func (t *taskTable) count(k KernelTask) {
 		return
 	}
 	if t.names == nil {
-		t.names = map[string]KernelCrowd{}
+		t.names = map[string]KernelGroup{}
 	}
-	t.names[k.Comm] = KernelCrowd{Comm: k.Comm, Count: c.Count + 1, RSS: c.RSS + k.RSS}
+	t.names[k.Comm] = KernelGroup{Comm: k.Comm, Count: c.Count + 1, RSS: c.RSS + k.RSS}
 }
 
-// crowd returns the processes of one name that hold most of all rows together, or none.
-func (t *taskTable) crowd() KernelCrowd {
+// biggest returns the processes of one name that hold most of all rows together, or none.
+func (t *taskTable) biggest() KernelGroup {
 	for _, c := range t.names {
 		if c.Count > 1 && c.RSS > t.all/2 {
 			return c
 		}
 	}
-	return KernelCrowd{}
+	return KernelGroup{}
 }
 
 // keep adds a row, replacing the smallest one if the table is full.

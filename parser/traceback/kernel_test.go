@@ -69,16 +69,16 @@ func TestProcessesOfOneNameThatHoldMostAreSummedUp(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		log  string
-		want KernelCrowd
+		want KernelGroup
 	}{
-		"many, more than the table keeps": {report("pt_data_worker", 64), KernelCrowd{"pt_data_worker", 64, 64 * 100000 * 4096}},
-		"too few to hold most":            {report("pt_data_worker", 9), KernelCrowd{}},
-		"one that holds most":             {report("x", 0), KernelCrowd{}},
+		"many, more than the table keeps": {report("pt_data_worker", 64), KernelGroup{"pt_data_worker", 64, 64 * 100000 * 4096}},
+		"too few to hold most":            {report("pt_data_worker", 9), KernelGroup{}},
+		"one that holds most":             {report("x", 0), KernelGroup{}},
 	} {
 		var k KernelReport
 		_, kills := feedKernel(&k, c.log)
 		require.Len(t, kills, 1, name)
-		assert.Equal(t, c.want, kills[0].Crowd, name)
+		assert.Equal(t, c.want, kills[0].Biggest, name)
 	}
 }
 

@@ -89,20 +89,20 @@ type Input struct {
 	LessThanDesired, NoRoomForCache, CacheRan bool
 	CacheTaken                                bool // the engine said that its cache is there
 	GraphCapture, Profiling, BeforeCache      bool
-	Sampler, Serving, Picture                 bool  // Picture: it failed while one was encoded
-	Draft                                     bool  // what failed is a draft model's
-	Transcribes, WideWeights                  bool  // a model of speech runs, and CTranslate2 keeps its weights in float32
-	Crowd                                     Crowd // none where no name's processes held most of the memory
-	CachedDataset                             bool  // MONAI keeps every sample in host memory
-	MakesDecoder                              bool  // TensorRT-LLM's, before its cache
-	BuiltContext                              bool  // TensorRT-LLM's, made for the sizes that the engine was built for
-	RequestRows                               bool  // SGLang's table of the requests' tokens failed
-	CacheCovers                               bool  // Ollama's cache is what did not fit into host memory, or takes more than was missing
-	EncoderBatch                              bool  // it failed in an encoder that works on one input for each sequence
-	Calibrates                                bool  // it failed in the calibration of a quantizer
-	JoinsOutputs                              bool  // a script joined in host memory what it kept of all batches of an evaluation
-	Instances                                 int64 // of a model that Triton had begun on the card, 0 when unknown
-	Hidden, Inner                             int64 // width of the model and of its feed-forward layers, 0 when unknown
+	Sampler, Serving, Picture                 bool      // Picture: it failed while one was encoded
+	Draft                                     bool      // what failed is a draft model's
+	Transcribes, WideWeights                  bool      // a model of speech runs, and CTranslate2 keeps its weights in float32
+	Biggest                                   Processes // none where no name's processes held most of the memory
+	CachedDataset                             bool      // MONAI keeps every sample in host memory
+	MakesDecoder                              bool      // TensorRT-LLM's, before its cache
+	BuiltContext                              bool      // TensorRT-LLM's, made for the sizes that the engine was built for
+	RequestRows                               bool      // SGLang's table of the requests' tokens failed
+	CacheCovers                               bool      // Ollama's cache is what did not fit into host memory, or takes more than was missing
+	EncoderBatch                              bool      // it failed in an encoder that works on one input for each sequence
+	Calibrates                                bool      // it failed in the calibration of a quantizer
+	JoinsOutputs                              bool      // a script joined in host memory what it kept of all batches of an evaluation
+	Instances                                 int64     // of a model that Triton had begun on the card, 0 when unknown
+	Hidden, Inner                             int64     // width of the model and of its feed-forward layers, 0 when unknown
 	Quantized, Adapters                       bool
 	LimitReached, RayMonitor, DataWorkers     bool
 	Build                                     string // that a compiler was killed; empty where none was

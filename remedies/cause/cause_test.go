@@ -86,9 +86,9 @@ func unknownWorld(in *Input) { in.GPUs, in.Framework = 0, "torch" }
 // oneCard is a run of one rank.
 func oneCard(in *Input) { in.GPUs, in.PerNode = 1, 1 }
 
-// crowd is processes of one name that hold most of the memory.
-func crowd(name string, count int64) func(*Input) {
-	return func(in *Input) { in.Crowd = Crowd{name, count, 91 << 30} }
+// group is processes of one name that hold most of the memory.
+func group(name string, count int64) func(*Input) {
+	return func(in *Input) { in.Biggest = Processes{name, count, 91 << 30} }
 }
 
 // sharded is a run of FSDP.
@@ -518,8 +518,8 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{
 			"workers that keep many batches ready", "loader_workers", failure("host", "training", settings("num_workers", "1", "prefetch_factor", "64")), failure("host", "training", settings("num_workers", "1", "prefetch_factor", "2")),
 		},
-		{"as many processes of the trainer's name as it has workers", "loader_workers", failure("host", "training", setting("num_workers", "8"), oneCard, crowd("python", 9)), failure("host", "training", setting("num_workers", "8"), oneCard, crowd("python", 3))},
-		{"workers by the name that PyTorch gives them", "loader_workers", failure("host", "training", crowd("pt_data_worker", 8)), failure("host", "init", crowd("pt_data_worker", 8))},
+		{"as many processes of the trainer's name as it has workers", "loader_workers", failure("host", "training", setting("num_workers", "8"), oneCard, group("python", 9)), failure("host", "training", setting("num_workers", "8"), oneCard, group("python", 3))},
+		{"workers by the name that PyTorch gives them", "loader_workers", failure("host", "training", group("pt_data_worker", 8)), failure("host", "init", group("pt_data_worker", 8))},
 		{"TensorFlow on a card that is taken", "foreign_process", failure("gpu", "unknown", starved(300<<20)), failure("gpu", "unknown", starved(30<<30))},
 		{"the driver holds the rollout", "loader_workers", failure("host", "rollout", largest("ray::TaskRunner.run", "ray::Worker")), failure("host", "rollout", largest("ray::Worker", "ray::TaskRunner.run"))},
 		{"a request as large as the shards of all ranks", "not_sharded", failure("gpu", "backward", shards("fsdp")), failure("gpu", "backward", shards("deepspeed"))},

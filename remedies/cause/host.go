@@ -74,7 +74,7 @@ var host = []hypothesis{
 				return why, nil
 			}
 			if why := LoadersHold(in); why != "" {
-				return why + ", each with its own copy of what it touched of the data", &in.Crowd.Bytes
+				return why + ", each with its own copy of what it touched of the data", &in.Biggest.Bytes
 			}
 			return in.dataProcesses(), nil
 		},

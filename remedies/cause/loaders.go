@@ -9,8 +9,8 @@ import (
 	"oomscan/classifier"
 )
 
-// Crowd is the processes of one name that held more than half of what all processes of a node, or of a control group, did.
-type Crowd struct {
+// Processes are those of one name that held more than half of what all processes of a node, or of a control group, did.
+type Processes struct {
 	Name  string
 	Count int64
 	Bytes int64 // of all of them
@@ -23,7 +23,7 @@ const loaderName = "pt_data_worker"
 // for them or, before it had one, the name of the trainer's processes, and there are as many as the ranks have workers.
 func LoadersHold(in *Input) string {
 	const many = 4 // for each rank, where only their number tells that they are workers
-	c := in.Crowd
+	c := in.Biggest
 	if !in.host() || c.Count < 2 || in.Phase == "init" || in.Phase == "checkpoint" || in.Mapping {
 		return ""
 	}
