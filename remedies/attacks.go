@@ -300,7 +300,7 @@ func leversFor(ctx *Context, cause string) []string {
 	if b := ctx.run.Backend; (cause == "states_too_big" || cause == "optimizer_first_step") && (b == "fsdp" || b == "fsdp2") { // which splits them over the same GPUs
 		out = slices.DeleteFunc(slices.Clone(out), func(l string) bool { return l == "train-tp" })
 	}
-	if slices.Contains(ofTrainers, cause) && !ctx.is("own_cache") && ctx.holds("engine_process").truth == no {
+	if slices.Contains(ofTrainers, cause) && !ctx.is("own_cache") && !ctx.is("framework:triton") && ctx.holds("engine_process").truth == no { // Triton runs Python models
 		out = slices.DeleteFunc(slices.Clone(out), func(l string) bool { return strings.HasPrefix(l, "engine-") })
 	}
 	return out
