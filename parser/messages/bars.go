@@ -89,9 +89,13 @@ func barMarkers() []pattern.Pattern {
 		Match:   lines("    with torch.no_grad():", "@torch.inference_mode()", "with torch.inference_mode(), torch.autocast(\"cuda\"):"),
 		NoMatch: []string{"# with torch.no_grad():", "use torch.no_grad() for inference"},
 	}, pattern.Pattern{
-		Name: "script.timed_step", Literals: []string{" train_time:"}, Expr: `^step:(?<step>\d{1,9})/\d{1,9} (?:\w{1,40}:\S{1,40} ){0,8}train_time:\d`,
-		Marker: "step", Common: true, Source: "modded-nanogpt 2024-2026, train_gpt.py",
-		Match: []pattern.Sample{{Line: "step:889/1770 train_time:84632ms step_avg:95.24ms", Want: parser.Fields{"step": "889"}}},
+		Name: "script.plain_step", Literals: []string{" train_time:", ", episodic_return="},
+		Expr:   `^step:(?<step>\d{1,9})/\d{1,9} (?:\w{1,40}:\S{1,40} ){0,8}train_time:\d|^global_step=(?<step>\d{1,12}), episodic_return=`,
+		Marker: "step", Common: true, Source: "modded-nanogpt 2024-2026, train_gpt.py; CleanRL 1-2, ppo.py and others",
+		Match: []pattern.Sample{
+			{Line: "step:889/1770 train_time:84632ms step_avg:95.24ms", Want: parser.Fields{"step": "889"}},
+			{Line: "global_step=24576, episodic_return=[228.0]", Want: parser.Fields{"step": "24576"}},
+		},
 	}, pattern.Pattern{
 		Name:     "script.loss",
 		Literals: []string{" loss: ", " loss = ", " Loss: ", "train_loss", "train loss", "Train Loss", "ms, mfu "},

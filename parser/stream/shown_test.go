@@ -36,6 +36,7 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		quoted bool
 	}{
 		"what a linter finds":               {"Linting: 84 file(s)\ndocs/faq.md:31 MD024/no-duplicate-heading Multiple headings [Context: \"" + kill[:len(kill)-1] + "\"]\n", true},
+		"a page that an agent sees":         {"RootWebArea 'Issue 1423', focused\n\t[b120] code ''\n\t\tStaticText '" + oom[:len(oom)-1] + "'\n", true},
 		"with a column":                     {"x/y.py:31:80: E501 line too long: " + oom, true},
 		"a record with its place":           {"2 workers\nx/y.py:31: " + oom, false},
 		"a code of the program's own":       {"2 workers\nx/y.py:31: step E501: " + oom, false},

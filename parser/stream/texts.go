@@ -36,6 +36,14 @@ func isFinding(own []byte) bool {
 	return linted().Match(body)
 }
 
+// nodeOfPage is a node of the tree in which an agent is shown a page (BrowserGym, WebArena).
+var nodeOfPage = lazyre.New(`^\s{0,80}(?:\[\w{1,12}\] )?(?:RootWebArea|StaticText|heading|link|paragraph|code|listitem) ['"]`)
+
+func isOnPage(own []byte) bool {
+	body, _ := envelope.Peel(own)
+	return nodeOfPage().Match(body)
+}
+
 // labelled is a row of a list of records that a program prints with a label before each text. In listedTexts are labels of texts that no program
 // uses for what it says itself.
 var (
