@@ -284,6 +284,7 @@ var attacksThere = []attack{
 	{"states_too_big", "framework:diffusers", append(slices.Clone(attacks["states_too_big"]), "layer-offload")},
 	{"optimizer_first_step", "whole_weights", append([]string{"shard"}, attacks["optimizer_first_step"]...)},                                          // the weights are more than a rank's part of the states
 	{"optimizer_first_step", "phase:init", []string{"optimizer-offload", "shard", "small-optimizer", "more-gpus", "train-tp", "adapters", "foreach"}}, // offloaded weights make room for the first moment only
+	{"optimizer_first_step", "dtype=float32", append([]string{"dtype"}, attacks["optimizer_first_step"]...)},                                          // with gradients and states of the same type
 	{"optimizer_first_step", "use_distributed_optimizer=False", []string{"shard", "optimizer-offload", "small-optimizer", "train-tp", "more-gpus"}},
 	{"optimizer_first_step", "unsharded", []string{"shard", "foreach", "optimizer-offload", "small-optimizer", "param-offload", "adapters"}},
 }
