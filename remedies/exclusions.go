@@ -103,6 +103,7 @@ var exclusions = []exclusion{
 	{levers: []string{"length"}, why: isTrue("images")},
 	{levers: []string{"engine-multimodal"}, why: belowLimit},
 	{levers: []string{"host-limit", "host-node", "swap"}, why: isTrue("memory_policy")},
+	{levers: []string{"lazy-load"}, why: weightsExceedLimit},
 	{levers: []string{"host-cache"}, why: because("the engine was reading its weights, before it makes its caches", readsShards)},
 	{levers: []string{"engine-length", "kv-dtype"}, why: because("the buffer is that of the logits of a step, whatever the context is", stepLogits)},
 	{levers: []string{"engine-seqs"}, why: because("the warm-up is sized by its tokens", func(ctx *Context) bool {

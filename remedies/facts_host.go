@@ -66,7 +66,7 @@ func requestedLimit(ctx *Context, _ string) verdict {
 // copiesTooLarge reports whether the ranks of a node, each with a copy of the weights in 16 bits, need more than the memory that was
 // there: no smaller type helps then.
 func copiesTooLarge(ctx *Context, _ string) verdict {
-	n, limit := copiesOfWeights(ctx), ctx.root.Limit
+	n, limit := copiesOfWeights(ctx), hostLimit(ctx)
 	if n == 0 || limit == nil {
 		return verdict{}
 	}
@@ -75,8 +75,18 @@ func copiesTooLarge(ctx *Context, _ string) verdict {
 
 // copiesFarTooLarge reports whether those copies need more than the next limit that would be tried.
 func copiesFarTooLarge(ctx *Context, _ string) verdict {
-	limit := deref(ctx.root.Limit)
+	limit := deref(hostLimit(ctx))
 	return verdict{truthOf(limit > 0 && limit < 1<<60 && copiesOfWeights(ctx) > limit+limit/2), "the ranks' copies of the weights need far more"}
+}
+
+// weightsExceedLimit says that one copy of the weights, without a second one beside it, is more than the limit.
+func weightsExceedLimit(q *question) string {
+	limit, p := hostLimit(q.Context), nominalParameters(q.Context).Value
+	once := slices.ContainsFunc(q.changes, func(c change) bool { return strings.HasSuffix(c.Key, "low_cpu_mem_usage") })
+	if ranks, _ := q.gpus(); !once || limit == nil || perNode(q.Context, ranks) > 1 || !q.is("sixteen_bits") || p <= 0 || p > mostParameters || 2*p <= *limit {
+		return ""
+	}
+	return fmt.Sprintf("one copy of the weights takes %s, and the limit is %s", classifier.GiB(2*p), classifier.GiB(*limit))
 }
 
 // copiesOfWeights returns what the ranks of a node need for a copy of the weights each, in 16 bits; 0 if that is unknown.
@@ -87,7 +97,7 @@ func copiesOfWeights(ctx *Context) int64 {
 	if p <= 0 || p > mostParameters {
 		return 0
 	}
-	if limit := ctx.root.Limit; n < 2 && limit != nil && (*limit < p || *limit < 2*p+process && *limit > 2*p) { // half of them, or hardly more
+	if limit := hostLimit(ctx); n < 2 && limit != nil && *limit < 2*p+process && (*limit < p || *limit > 2*p || ctx.is("sixteen_bits")) { // half of them, or hardly more
 		return 2*p + process
 	} else if n < 2 {
 		return 0

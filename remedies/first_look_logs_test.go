@@ -60,7 +60,13 @@ func TestLogsWhoseFiguresRuleOutTheUsualChange(t *testing.T) {
 		return "GRPOConfig(\nper_device_train_batch_size=1,\ngradient_checkpointing=False,\nmax_pixels=" + pixels + ",\n)\n" + stackOf(full("76.00 MiB", "39.39", "49.06 MiB", "38.48"), "/w/grpo_trainer.py|compute_loss|logps = self._get_per_token_logps(model, input_ids, pixel_values)",
 			"transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py|forward|hidden_states = self.mlp(hidden_states)")
 	}
+	whole := func(each string) string {
+		return "#SBATCH --cpus-per-task=2\n#SBATCH --mem-per-cpu=" + each + "\nsrun python label.py --model mistralai/Mistral-7B-Instruct-v0.3\nmodel = AutoModelForCausalLM.from_pretrained('mistralai/Mistral-7B-Instruct-v0.3', torch_dtype=torch.bfloat16).to('cuda')\n" +
+			"Loading checkpoint shards:  33%|███▎      | 1/3 [00:19<00:38, 19.27s/it]slurmstepd: error: Detected 1 oom_kill event in StepId=4471902.0. Some of the step tasks have been OOM Killed.\nsrun: error: gpu14: task 0: Out Of Memory\n"
+	}
 	for name, c := range map[string]struct{ log, cause, first, has, never string }{
+		"weights that exceed all processors' memory": {log: whole("4G"), cause: "host_load", first: "--mem-per-cpu=9G", never: "low_cpu_mem_usage"},
+		"weights that fit once":                      {log: whole("9G"), cause: "host_load", has: "low_cpu_mem_usage"},
 		"a teacher that every rank reads whole":      {log: teacher("/m/Llama-3.1-70B-Instruct"), cause: "not_sharded", first: "--deepspeed=zero3", never: "torch_dtype"},
 		"the trained model in a type that was set":   {log: teacher("/m/Llama-3.1-8B"), cause: "wrong_dtype", never: "torch_dtype"},
 		"a pod that grew until it was started again": {log: pods(1333), cause: "leak_over_steps", first: "LD_PRELOAD=/usr/lib/x86_64-linux-gnu/libtcmalloc.so.4", never: "limits.memory"},

@@ -51,6 +51,9 @@ func hostMemory(q *paramQuery) proposedValue {
 	}
 	if n := copiesOfWeights(q.Context); q.is("copies_far_too_large") && q.phase == "init" {
 		need, how = n+n/10, copiesFactor+"the "+classifier.GiB(n)+" of the ranks' copies of the weights"
+		if cpus := processors(q.Context); q.p.Key == "--mem-per-cpu" && cpus > 0 {
+			need, how = need/cpus, fmt.Sprintf("%s, by %d processors", how, cpus)
+		}
 	}
 	if n := cause.RankCopies(q.input()); n > need && q.is("fsdp_cpu_ram_efficient_loading=False") && q.phase == "init" {
 		need, how = n+n/10, copiesFactor+"the "+classifier.GiB(n)+" of the ranks' copies of the weights"

@@ -43,7 +43,7 @@ func causeInput(ctx *Context) *cause.Input {
 		Patterns: patterns, Message: strings.ToLower(r.Message), Part: strings.ToLower(r.Fields["method"]), Text: ctx.text, Stack: wholeStack(ctx),
 		Rank: r.Rank, Device: r.Device, PID: r.PID, LastStep: ctx.run.LastStep, Listed: listedProcesses(ctx),
 		Requested: r.Requested, Total: r.Total, Free: r.Free, Allocated: r.Allocated, Idle: idleReserve(ctx),
-		Process: r.ProcessBytes, Others: r.OtherProcesses, HostLimit: cmp.Or(r.Limit, requestedMemory(ctx)), Shortfall: pointer(ctx.shortfall()), SHMUsed: sharedMemory(ctx), Used: r.Used,
+		Process: r.ProcessBytes, Others: r.OtherProcesses, HostLimit: hostLimit(ctx), Shortfall: pointer(ctx.shortfall()), SHMUsed: sharedMemory(ctx), Used: r.Used,
 		Request: ctx.request, Place: place, Tokens: ctx.limit, Parameters: nominalParameters(ctx), GPUs: gpus, PerNode: perNode(ctx, gpus), Holders: holders, Growth: ctx.run.Growth,
 		Setting: func(names ...string) (string, string, bool) {
 			for _, n := range names {
@@ -177,8 +177,30 @@ func requestedMemory(ctx *Context) *int64 {
 	}
 	f, ok := ctx.settings.find("--mem", true)
 	n, known := parseSize(f.value.Value)
-	return pointer(n, ok && known)
+	if cpus := processors(ctx); !ok && cpus > 0 {
+		f, ok = ctx.settings.find("--mem-per-cpu", true)
+		n, known = parseSize(f.value.Value)
+		n *= cpus
+	}
+	return pointer(n, ok && known && n < 1<<50)
 }
+
+// processors returns how many processors the job's tasks have on each node, 0 when unknown.
+func processors(ctx *Context) int64 {
+	const most = 1 << 12
+	each, ok := ctx.settings.integer("--cpus-per-task")
+	tasks, several := ctx.settings.integer("--ntasks-per-node", "--ntasks")
+	if !several {
+		tasks = 1
+	}
+	if !ok || each <= 0 || each > most || tasks <= 0 || tasks > most {
+		return 0
+	}
+	return each * tasks
+}
+
+// hostLimit returns the limit of host memory that was reached, by the message or by what the job asked for.
+func hostLimit(ctx *Context) *int64 { return cmp.Or(ctx.root.Limit, requestedMemory(ctx)) }
 
 // cardWeights returns what Ollama's own engine puts on all cards of the model that it loaded last, 0 if unknown.
 func cardWeights(ctx *Context) (sum int64) {
