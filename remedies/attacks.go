@@ -277,6 +277,7 @@ var attacksThere = []attack{
 	{"foreign_process", "stack:/sglang_omni/", []string{"encoder-reserve", "share-down", "engine-pixels", "others"}},
 	{"foreign_process", "image_processor", []string{"image-processor", "share-down", "engine-chunk"}},
 	{"foreign_process", "cards_free", []string{"one-device", "others", "prealloc", "share-down"}},
+	{"foreign_process", "another_service", []string{"share-down", "one-device", "others"}},
 	{"foreign_process", "less_than_desired", []string{"others", "share-down", "one-device"}},
 	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},
 	{"states_too_big", "stack:/diffusers/quantizers/bitsandbytes/", []string{"load-on-host", "spread", "smaller-model"}}, // before its pipeline moves anything

@@ -193,10 +193,11 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"picture": {"it failed while an image was encoded", "no image was encoded", func(ctx *Context, _ string) verdict {
 			return read(ctx, "ggml.image", "it failed while an image was encoded")
 		}},
-		"beside_server": {"a server was started apart from the trainer", "no server was started apart from the trainer", besideServer},
-		"serves":        {"the engine is a server of TRL", "the engine is no server of TRL", serves},
-		"resumes":       {"a script goes on from its own checkpoint", "no script is known to go on from its own checkpoint", resumes},
-		"needs_paging":  {"weights and gradients in 16 bits with 8-bit moments exceed the only card, and fit without the moments", "8-bit moments may fit beside the weights", needsPaging},
+		"beside_server":   {"a server was started apart from the trainer", "no server was started apart from the trainer", besideServer},
+		"another_service": {"another service of the deployment has its model on the card", "no other service of the deployment is known to be on the card", anotherService},
+		"serves":          {"the engine is a server of TRL", "the engine is no server of TRL", serves},
+		"resumes":         {"a script goes on from its own checkpoint", "no script is known to go on from its own checkpoint", resumes},
+		"needs_paging":    {"weights and gradients in 16 bits with 8-bit moments exceed the only card, and fit without the moments", "8-bit moments may fit beside the weights", needsPaging},
 		"made_wide": {"transformers made the model in float32", "transformers did not say that it made the model in float32", func(ctx *Context, _ string) verdict {
 			why := madeWide(ctx)
 			return verdict{truthOf(why != ""), why}

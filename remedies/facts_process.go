@@ -6,7 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/parser/envelope"
 	"oomscan/parser/traceback"
 )
 
@@ -36,6 +38,18 @@ func besideServer(ctx *Context, _ string) verdict {
 		return verdict{no, "no server is known to run apart from the trainer"}
 	}
 	return verdict{yes, "a server was started apart from the trainer"}
+}
+
+// anotherService reports whether an engine of another container of the same deployment had loaded its model before: it is meant to be on the
+// card, and the share of the one that failed is too large.
+func anotherService(ctx *Context, _ string) verdict {
+	own := (&envelope.Header{Stream: ctx.root.Stream}).Launched()
+	other := slices.ContainsFunc(ctx.run.Gauges, func(g classifier.Gauge) bool {
+		engine := strings.HasPrefix(g.Name, "vllm.") || strings.HasPrefix(g.Name, "sglang.")
+		by := (&envelope.Header{Stream: g.Stream}).Launched()
+		return engine && by != "" && by != own && g.At.Source == ctx.root.At.Source && g.At.Line < ctx.root.At.Line
+	})
+	return verdict{truthOf(own != "" && other && ctx.is("engine_process")), "another service of the same deployment serves its model on this card"}
 }
 
 // serves reports whether the engine that failed is the server that TRL starts apart from its trainer, with flags of its own.

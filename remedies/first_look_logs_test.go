@@ -64,7 +64,14 @@ func TestLogsWhoseFiguresRuleOutTheUsualChange(t *testing.T) {
 		return "#SBATCH --cpus-per-task=2\n#SBATCH --mem-per-cpu=" + each + "\nsrun python label.py --model mistralai/Mistral-7B-Instruct-v0.3\nmodel = AutoModelForCausalLM.from_pretrained('mistralai/Mistral-7B-Instruct-v0.3', torch_dtype=torch.bfloat16).to('cuda')\n" +
 			"Loading checkpoint shards:  33%|███▎      | 1/3 [00:19<00:38, 19.27s/it]slurmstepd: error: Detected 1 oom_kill event in StepId=4471902.0. Some of the step tasks have been OOM Killed.\nsrun: error: gpu14: task 0: Out Of Memory\n"
 	}
+	service := func(other string) string {
+		return other + "embed-1  | (APIServer pid=1) INFO 09-02 08:13:06 [utils.py:326] non-default args: {'model': 'Qwen/Qwen3-Embedding-0.6B', 'task': 'embed'}\n" +
+			"embed-1  | (EngineCore_0 pid=133) INFO 09-02 08:13:22 [core.py:74] Initializing a V1 LLM engine (v0.10.1.1) with config: model='Qwen/Qwen3-Embedding-0.6B'\n" +
+			"embed-1  | (EngineCore_0 pid=133) ERROR 09-02 08:13:24 [core.py:700] ValueError: Free memory on device (16.61/44.39 GiB) on startup is less than desired GPU memory utilization (0.9, 39.95 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.\n"
+	}
 	for name, c := range map[string]struct{ log, cause, first, has, never string }{
+		"a service that came to the card first":      {log: service("chat-1   | (EngineCore_0 pid=131) INFO 09-02 08:12:01 [gpu_model_runner.py:2007] Model loading took 9.3864 GiB and 8.402911 seconds\n"), cause: "foreign_process", first: "--gpu-memory-utilization=0.35"},
+		"a card that somebody else fills":            {log: service(""), cause: "foreign_process", first: "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv"},
 		"weights that exceed all processors' memory": {log: whole("4G"), cause: "host_load", first: "--mem-per-cpu=9G", never: "low_cpu_mem_usage"},
 		"weights that fit once":                      {log: whole("9G"), cause: "host_load", has: "low_cpu_mem_usage"},
 		"a teacher that every rank reads whole":      {log: teacher("/m/Llama-3.1-70B-Instruct"), cause: "not_sharded", first: "--deepspeed=zero3", never: "torch_dtype"},
