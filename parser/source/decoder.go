@@ -49,7 +49,7 @@ func newDecoder(head, long []byte) Decoder {
 		if isJournal(head) {
 			return &chain{first: new(recordLister), then: &rowReader{decode: journalRow}}
 		}
-		return &recordLister{batches: batchKey(head)}
+		return &recordLister{batches: batchKey(head), closes: true}
 	case isJournal(head):
 		return &rowReader{decode: journalRow}
 	}
