@@ -73,6 +73,9 @@ func newDecoder(head, long []byte) Decoder {
 	}
 	rows, unwrap := rowDecoder(head), markedDecoder(long)
 	if unwrap == nil {
+		unwrap = gridDecoder(long)
+	}
+	if unwrap == nil {
 		unwrap = labelledDecoder(long)
 	}
 	if w := detectWrapping(long); unwrap == nil && w.width > 0 {
