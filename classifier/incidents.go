@@ -44,11 +44,11 @@ func (c *Collector) Result() Result { return c.ResultWith(Overrides{}) }
 
 // ResultWith is Result with what the user knows better.
 func (c *Collector) ResultWith(o Overrides) Result {
-	files := c.sorted()
-	j := &job{files: files, before: map[*file][]*file{}, run: describe(files, o)}
+	files, places := c.sorted()
+	j := &job{files: files, places: places, before: map[*file][]*file{}, run: describe(files, o)}
 	for i, f := range files {
 		events := dedupe(f)
-		if i > 0 && continues(f, files[i-1]) {
+		if i > 0 && places.continues(f, files[i-1]) {
 			carry(files[i-1], events)
 			resume(files[i-1], events)
 			if n := len(j.events); n > 0 && j.events[n-1].file == files[i-1] {
@@ -119,19 +119,17 @@ const (
 )
 
 // sorted returns the inputs in an order that does not depend on the command line.
-func (c *Collector) sorted() []*file {
+func (c *Collector) sorted() ([]*file, places) {
 	files := slices.Collect(maps.Values(c.files))
-	places := make(map[string]placed, len(files))
-	for _, f := range files {
-		places[f.Name] = placeOf(f.Name)
-	}
-	slices.SortFunc(files, func(a, b *file) int { return places[a.Name].compare(places[b.Name]) })
-	return files
+	places := placesOf(slices.Collect(maps.Keys(c.files)))
+	slices.SortFunc(files, func(a, b *file) int { return places.compare(a.Name, b.Name) })
+	return files, places
 }
 
 // job is a result under construction.
 type job struct {
 	files  []*file
+	places places
 	before map[*file][]*file // the files that one goes on from, the latest first
 	run    Run
 	events []*event
@@ -199,7 +197,7 @@ func (j *job) incidents() (out []Incident, quoted []parser.Position) {
 		out = append(out, in)
 	}
 	slices.SortStableFunc(out, func(a, b Incident) int {
-		return occurrence(&a, &b, cmp.Compare(attempts[a.Root.At], attempts[b.Root.At]))
+		return j.occurrence(&a, &b, cmp.Compare(attempts[a.Root.At], attempts[b.Root.At]))
 	})
 	for i := range out {
 		out[i].ID = fmt.Sprintf("%s@%s:%d", out[i].Kind, out[i].Root.At.Source, out[i].Root.At.Line)
@@ -224,11 +222,11 @@ func clusterFor(clusters []*cluster, e *event) *cluster {
 
 // occurrence orders incidents by time if both have one of the same clock, then by the attempts that they ended, then by
 // position.
-func occurrence(a, b *Incident, attempts int) int {
+func (j *job) occurrence(a, b *Incident, attempts int) int {
 	if a.Root.At.Source != b.Root.At.Source && a.Root.Clock == b.Root.Clock && !a.Root.Time.IsZero() && !b.Root.Time.IsZero() {
 		return a.Root.Time.Compare(b.Root.Time)
 	}
-	return cmp.Or(attempts, byTime(a.Root.At.Source, b.Root.At.Source), cmp.Compare(a.Root.At.Line, b.Root.At.Line))
+	return cmp.Or(attempts, j.places.compare(a.Root.At.Source, b.Root.At.Source), cmp.Compare(a.Root.At.Line, b.Root.At.Line))
 }
 
 // ordered returns the events of one role, by time across inputs where they share a clock, else by input and line.

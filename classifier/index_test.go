@@ -33,7 +33,8 @@ func TestCodeIsComparedAsSets(t *testing.T) {
 		}
 	}
 	j := &job{}
-	for _, f := range c.sorted() {
+	files, _ := c.sorted()
+	for _, f := range files {
 		j.events = append(j.events, dedupe(f)...)
 	}
 	x := newIndex(j)

@@ -87,6 +87,8 @@ func TestLaterLinesCompleteAFailure(t *testing.T) {
 			"  what():  " + oom + "\n" + strings.Repeat("oomscan| \n", nearLines) + "frame #6: torch::autograd::generated::ConvolutionBackward0::apply(std::vector<at::Tensor>&&) + 0x20a (0x7f3c061e in /opt/lib/libtorch_cpu.so)\n",
 			"backward", "", -1, -1, 1,
 		},
+		"a call that the program names above": {"E  step 12 failed in loss.backward()\nE  " + class, "backward", "", -1, -1, 2},
+		"a call that it names far above":      {"E  step 12 failed in loss.backward()\n" + strings.Repeat("I  and on\n", 2*nearLines) + "E  " + class, "unknown", "", -1, -1, 2 + 2*nearLines},
 		"a traceback whose beginning was cut": {backward + class, "backward", "", -1, -1, 5},
 		"a traceback whose end was cut":       {"ERROR " + oom + "\n" + head + backward, "backward", "", -1, -1, 1},
 		"a message that a container's runtime split": {

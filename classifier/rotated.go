@@ -110,8 +110,45 @@ func numbered(name string) bool {
 	return false
 }
 
-// byTime orders the names of inputs: the files of a rotated log from the oldest to the newest, everything else by name.
-func byTime(a, b string) int { return placeOf(a).compare(placeOf(b)) }
+// aged matches a name with a number before its ending, as spdlog, winston, logrotate with an extension, and namers for Python's handlers write it.
+var aged = lazyre.New(`^(.*[^.\d].*?)\.(\d{1,2})` + ending)
+
+// places are those of the names of a job's inputs. They order the files of a rotated log from the oldest to the newest, everything else by name.
+type places map[string]placed
+
+// placesOf finds the places of names. Ranks and runs have a number before the ending as well, so it counts only with the live file and all files
+// that are newer: there is no rank or run without one, and ranks begin with 0.
+func placesOf(names []string) places {
+	p := make(places, len(names))
+	older := map[string]map[int][]string{} // by the name of the live file
+	for _, name := range names {
+		p[name] = placeOf(name)
+		if m := aged().FindStringSubmatch(name); m != nil && p[name].log == name {
+			log := m[1] + m[3]
+			if older[log] == nil {
+				older[log] = map[int][]string{}
+			}
+			n, _ := strconv.Atoi(m[2])
+			older[log][n] = append(older[log][n], name)
+		}
+	}
+	for log, files := range older {
+		live, ok := p[log]
+		for n := range len(files) {
+			ok = ok && files[n+1] != nil
+		}
+		for n, names := range files {
+			for _, name := range names {
+				if ok {
+					p[name] = placed{name, live.log, live.place - n}
+				}
+			}
+		}
+	}
+	return p
+}
+
+func (p places) compare(a, b string) int { return p[a].compare(p[b]) }
 
 // placed is a name and what [Rotated] returns of it.
 type placed struct {
@@ -129,10 +166,9 @@ func (p placed) compare(q placed) int {
 }
 
 // continues reports whether a log continues one that was rotated.
-func continues(f, before *file) bool {
-	a, i := Rotated(before.Name)
-	b, j := Rotated(f.Name)
-	return a == b && i < j
+func (p places) continues(f, before *file) bool {
+	a, b := p[before.Name], p[f.Name]
+	return a.log == b.log && a.place < b.place
 }
 
 // carry sets the step and the phase at the end of the previous file in the events of a rotated log, unless the log itself says

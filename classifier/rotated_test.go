@@ -36,11 +36,18 @@ func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
 		{"run.1", "run.2"}, // no ending: numbers of runs
 		{"x.log.2026", "x.log.9999"},
 		{"v1.2", "v1.3"},
+		{"x.10.log", "x.9.log", "x.8.log", "x.7.log", "x.6.log", "x.5.log", "x.4.log", "x.3.log", "x.2.log", "x.1.log", "x.log"},
+		{"a/x.2.log.gz", "a/x.1.log", "a/x.log", "b/x.1.log", "b/x.2.log"}, // b's are two runs
+		{"x.1.txt", "x.2.txt"},
+		{"x.0.log", "x.1.log", "x.2.log", "x.log"}, // ranks
+		{"x.2.log", "x.3.log", "x.log"},
+		{"x.1.log", "x.2.log", "x.err"},
+		{"x.11.log", "x.12.log", "x.log"}, // jobs
 	} {
 		got := slices.Clone(want)
 		for range 5 {
 			rand.Shuffle(len(got), func(i, k int) { got[i], got[k] = got[k], got[i] })
-			slices.SortFunc(got, byTime)
+			slices.SortFunc(got, placesOf(got).compare)
 			assert.Equal(t, want, got)
 		}
 	}
@@ -93,6 +100,7 @@ func TestARotatedLogIsOneLog(t *testing.T) {
 	for name, logs := range map[string]map[string]string{
 		"whole": {"x.log": ranks + after}, "rotated": {"x.log.1": ranks, "x.log": after}, "split": {"xaa": ranks, "xab": after},
 		"lumberjack": {"x-2026-06-19T18-00-00.000.log": ranks, "x.log": after}, "timberjack": {"x-2026-06-19T18-00-00.000-size.log.gz": ranks, "x.log": after},
+		"spdlog": {"x.1.log": ranks, "x.log": after},
 		"Loguru": {"x.2026-06-19_17-30-09_123456.log": ranks, "x.log": after},
 	} {
 		r := gather(t, logs).Result()
@@ -118,16 +126,20 @@ func TestARotatedTracebackIsOne(t *testing.T) {
 	assert.Equal(t, "logprob", string(want[0].Phase))
 	for at := 2; at < len(lines); at++ {
 		before, after := strings.Join(lines[:at], other)+other, strings.Join(lines[at:], other)
-		c := gather(t, map[string]string{"x.log.1": before, "x.log": after})
-		for range 2 { // what is collected stays as it is
-			got := c.Result().Incidents
-			require.Len(t, got, 1, at)
-			assert.Equal(t, want[0].Phase, got[0].Phase, at)
-			require.NotNil(t, got[0].Root.Trace, at)
-			assert.Equal(t, want[0].Root.Trace.Frames, got[0].Root.Trace.Frames, at)
+		for _, older := range []string{"x.log.1", "x.1.log"} {
+			c := gather(t, map[string]string{older: before, "x.log": after})
+			for range 2 { // what is collected stays as it is
+				got := c.Result().Incidents
+				require.Len(t, got, 1, at)
+				assert.Equal(t, want[0].Phase, got[0].Phase, at)
+				require.NotNil(t, got[0].Root.Trace, at)
+				assert.Equal(t, want[0].Root.Trace.Frames, got[0].Root.Trace.Frames, at)
+			}
 		}
 		for name, logs := range map[string]map[string]string{
 			"another log":         {"w.log": before, "x.log": after},
+			"another run":         {"x.1.log": before, "x.2.log": after},
+			"another rank's log":  {"x.0.log": strings.ReplaceAll(after, "rank0", "rank2"), "x.1.log": before, "x.log": after},
 			"another rank":        {"x.log.1": before, "x.log": strings.ReplaceAll(after, "rank0", "rank1")},
 			"far behind":          {"x.log.1": before, "x.log": strings.Repeat("and on\n", 99) + after},
 			"a traceback between": {"x.log.1": before, "x.log": "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"/opt/a.py\", line 1, in f\n[rank0]: ValueError: x\n" + after},

@@ -38,9 +38,10 @@ var besides = map[string]bool{
 	"severity_number": true, "trace_id": true, "span_id": true, "flags": true, "tags": true, "tag": true, "source": true, "job": true, "app": true, "Package": true, "Test": true,
 }
 
-// wrappers are the objects in which records of collectors keep their text, and some of them more.
+// wrappers are the objects in which records of collectors keep their text, and some of them more. Oracle's logs have an event in the first data,
+// with a data of its own. In a message is another one (Graylog), or what somebody said.
 var wrappers = [...]string{
-	"jsonPayload", "attributes", "body", "result", "_source", "fields", "content", "contents", "resource", "labels", "kubernetes", "record", "time", "event", "map", "log", "log_processed", "data", "properties",
+	"jsonPayload", "attributes", "body", "result", "_source", "fields", "content", "contents", "resource", "labels", "kubernetes", "record", "time", "event", "map", "log", "log_processed", "data", "properties", "logContent", "data", "metadata", "message", "LogJson", "user_data",
 }
 
 // dockerPart is how long the text is at which Docker splits a record (daemon/logger/copier.go).
@@ -115,9 +116,18 @@ func recordFields(b []byte) map[string]json.RawMessage {
 		}
 		return fields
 	}
-	for _, key := range wrappers {
-		for k, v := range innerFields(fields[key]) {
-			if _, ok := fields[k]; !ok {
+	for i, key := range wrappers {
+		raw := fields[key]
+		if key == "LogJson" || key == "user_data" {
+			raw = unquote(raw) // of Tencent and IBM, which keep the object as a text
+		}
+		inner := innerFields(raw)
+		if key == "message" && inner["message"] == nil {
+			continue
+		}
+		for k, v := range inner {
+			outer, ok := fields[k]
+			if isOpened := ok && outer[0] == '{' && slices.Contains(wrappers[:i+1], k); !ok || isOpened {
 				fields[k] = v
 			}
 		}
@@ -169,8 +179,15 @@ func isChatRole(role json.RawMessage) bool {
 
 func hasKey(b []byte, keys []string) bool {
 	for _, key := range keys {
-		if i := bytes.Index(b, []byte(key)); i > 0 && b[i-1] == '"' {
-			return true
+		for rest := b; ; {
+			i := bytes.Index(rest, []byte(key))
+			if i < 0 {
+				break
+			}
+			if i > 0 && rest[i-1] == '"' {
+				return true
+			}
+			rest = rest[i+1:]
 		}
 	}
 	return false
@@ -382,7 +399,7 @@ func (p *peeler) who(fields map[string]json.RawMessage) {
 // timeKeys are where records keep their time.
 var timeKeys = [...]string{
 	"time", "timestamp", "ts", "asctime", "@timestamp", "t", "Time", "_time", "_time_", "__time__", "timeUnixNano", "receiveTimestamp", "__REALTIME_TIMESTAMP",
-	"TimeGenerated", "@t", "date", "Timestamp", "TimeStamp", "_ts", "__TIMESTAMP__", "_messagetime",
+	"TimeGenerated", "@t", "date", "Timestamp", "TimeStamp", "_ts", "__TIMESTAMP__", "_messagetime", "dt", "line_num", // Huawei's is a time
 }
 
 func recordTime(fields map[string]json.RawMessage) (stamp, bool) {

@@ -148,6 +148,8 @@ func torchAllocatorPatterns() []pattern.Pattern {
 			Source: "PyTorch with backend:cudaMallocAsync, c10/cuda/CUDAMallocAsyncAllocator.cpp (2.4); its figures follow on lines of their own",
 			Match:  []pattern.Sample{{Line: "torch.cuda.OutOfMemoryError: Allocation on device 0 would exceed allowed memory. (out of memory)", Want: parser.Fields{"device": "0"}}},
 		},
+		failedIn("torch.failed_backward", "backward", `(?:\w{1,40}\.){1,4}backward`, "step 1231 failed in loss.backward()", "batch 7 failed in self.accelerator.backward(loss):"),
+		failedIn("torch.failed_step", "optimizer", `(?:\w{1,40}\.){0,4}(?:optimi[sz]er|opt|optim|scaler)\.step`, "step 1231 failed in optimizer.step()", "failed in self.opt.step(), see below"),
 		{
 			// The C++ stack below a message, of programs without Python or with TORCH_SHOW_CPP_STACKTRACES=1.
 			Name:     "torch.cpp_backward",
@@ -349,5 +351,18 @@ func torchNeighbourPatterns() []pattern.Pattern {
 			Source: "torch.cuda.memory_summary, torch/cuda/memory.py: out-of-memory errors that were caught before",
 			Match:  []pattern.Sample{{Line: "|            CUDA OOMs: 3            |        cudaMalloc retries: 17        |", Want: parser.Fields{"count": "3"}}},
 		},
+	}
+}
+
+// failedIn is what a program that caught a failure says beside the message: in which call it happened.
+func failedIn(name, phase, call string, samples ...string) pattern.Pattern {
+	return pattern.Pattern{
+		Name:     name,
+		Literals: []string{"failed in "},
+		Expr:     `\bfailed in ` + call + `\(`,
+		Kind:     parser.GPUOOM, Role: parser.Detail, Phase: phase,
+		Source:  "trainers of one file, whose loggers begin each line of a message",
+		Match:   lines(samples...),
+		NoMatch: []string{"failed in backward compatibility mode (see docs)", "3 of 9 failed in step.save()"},
 	}
 }

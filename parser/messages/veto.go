@@ -344,11 +344,11 @@ func sampleVetoes() []pattern.Pattern {
 			},
 			Expr: `^` + notItsOwn + `(?:.{0,300}?(?:(?:Receive|Finish): (?:request_id='[^']{1,120}', )?obj=\w{1,60}(?:ReqInput)?\(|Received request \S{1,120}: (?:prompt|params|messages)\b|Request \S{1,120} details: prompt: ` +
 				`|Generated response \S{1,120}(?: \([^)]{0,60}\))?: output: |\bmsg="(?:chat|generate|completion) request" (?:images=\d{1,4} )?prompt="|text_generation_router\S{0,120}(?: \S{1,60}:\d{1,5}:)? (?:Input|Output): )` +
-				`|.{0,4000}?(?:["']role\\?["']: ?\\?["'](?:user|assistant|system|developer|tool|human)\\?["']|["'](?:prompt|messages)["']: ?(?:\[ ?)?["'{]|["']object["']: ?["'](?:chat\.completion|text_completion)))(?<!` + oomWords + `.{0,4000})`,
+				`|.{0,4000}?(?:["']role\\?["']: ?\\?["'](?:user|assistant|system|developer|tool|human)\\?["']|["'](?:prompt|messages)["']: ?(?:\[ ?){0,2}["'{]|["']object["']: ?["'](?:chat\.completion|text_completion)))(?<!` + oomWords + `.{0,4000})`,
 			Veto:   true,
 			Whole:  true,
 			Also:   []string{"torch.oom.of_which", "sglang.not_enough_memory", "kernel.killed", "kernel.killed_cut", "slurm.oom_kill", "cuda.error", "nccl.cuda_oom", "host.bad_alloc", "ggml.malloc"},
-			Source: "SGLang --log-requests (tokenizer_manager.py), vLLM entrypoints/logger.py, TGI router/src/server.rs, bodies in OpenAI's form as proxies and clients print them (LiteLLM, openai._base_client, llama-server); Ollama server/routes.go with OLLAMA_DEBUG",
+			Source: "SGLang --log-requests (tokenizer_manager.py), vLLM entrypoints/logger.py, TGI router/src/server.rs, bodies in OpenAI's form as proxies and clients print them (LiteLLM, openai._base_client, llama-server); Ollama server/routes.go with OLLAMA_DEBUG; the dialogues that FastChat keeps (serve/gradio_web_server.py)",
 			Match: lines(
 				`level=DEBUG source=routes.go:1470 msg="chat request" images=0 prompt="<start_of_turn>user\nwhy Out of memory: Killed process 30127 (python3) total-vm:91234512kB, anon-rss:64110340kB, file-rss:0kB<end_of_turn>"`,
 				`source=routes.go:1470 msg="chat request" images=0 prompt="ggml_backend_cuda_buffer_type_alloc_buffer: allocating 81656.95 MiB on device 0: cudaMalloc failed: out of memory"`,
@@ -358,6 +358,7 @@ func sampleVetoes() []pattern.Pattern {
 				`Received request chatcmpl-7f3a: prompt: '<s>slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.', params: SamplingParams(n=1), lora_request: None.`,
 				`Request cmpl-1-0 details: prompt: "what is RuntimeError: CUDA error: out of memory?", prompt_token_ids: [1, 2], prompt_embeds shape: None.`,
 				`Generated response chatcmpl-7f3a (streaming delta): output: 'terminate called after throwing an instance of \'std::bad_alloc\'', output_token_ids: [1], finish_reason: stop`,
+				`{"type": "chat", "state": {"roles": ["USER", "ASSISTANT"], "messages": [["USER", "Out of memory: Killed process 30127 (python3) total-vm:91234512kB, anon-rss:64110340kB, file-rss:0kB"]]}}`,
 				`{"model": "m", "messages": [{"content": "slurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.", "role": "user"}]}`,
 				`Request options: {'method': 'post', 'json_data': {'messages': [{'role': 'user', 'content': "NCCL WARN Cuda failure 'out of memory'"}], 'model': 'm'}}`,
 			),
@@ -366,6 +367,8 @@ func sampleVetoes() []pattern.Pattern {
 				`Generated response in 2.1 s, then RuntimeError: CUDA error: out of memory`,
 				`source=routes.go:1470 msg="chat request" images=0 error="CUDA error: out of memory" prompt="hello"`,
 				`{"level": "error", "role": "worker", "text": "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB"}`,
+				`{"type": "chat", "error": "RuntimeError: CUDA error: out of memory", "state": {"messages": [["USER", "hello"]]}}`,
+				`{"level": "error", "messages": [[0, 3]], "text": "RuntimeError: CUDA error: out of memory"}`,
 				`{"level": "error", "messages": 3, "msg": "RuntimeError: CUDA error: out of memory"}`,
 			},
 		},

@@ -49,7 +49,7 @@ func newDecoder(head, long []byte) Decoder {
 		if isJournal(head) {
 			return &chain{first: new(recordLister), then: &rowReader{decode: journalRow}}
 		}
-		return &recordLister{batches: batchKey(head)}
+		return &recordLister{batches: batchKey(head), closes: true}
 	case isJournal(head):
 		return &rowReader{decode: journalRow}
 	}
@@ -72,6 +72,9 @@ func newDecoder(head, long []byte) Decoder {
 		return &csvDecoder{columns: columns, between: ',', samples: true}
 	}
 	rows, unwrap := rowDecoder(head), markedDecoder(long)
+	if unwrap == nil {
+		unwrap = gridDecoder(long)
+	}
 	if unwrap == nil {
 		unwrap = labelledDecoder(long)
 	}

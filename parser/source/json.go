@@ -93,8 +93,8 @@ func (d *unescaper) Close(dst []byte) []byte { return append(dst, d.escape...) }
 
 // textKeys and clockKeys are keys of log records in lists that cloud tools export.
 var (
-	textKeys  = []string{`"message":`, `"textPayload":`, `"_raw":`, `"log":`, `"content":`, `"stringValue":`, `"msg":`, `"_msg":`, `"line":`, `"LogMessage":`, `"LogEntry":`, `"MESSAGE":`, `"@message":`, `"Content":`, `"stream_name":`, `"out":`}
-	clockKeys = []string{`"timestamp":`, `"time":`, `"@timestamp":`, `"timeUnixNano":`, `"_time":`, `"ts":`, `"TimeGenerated":`, `"__REALTIME_TIMESTAMP":`, `"received_at":`, `"date":1`}
+	textKeys  = []string{`"message":`, `"textPayload":`, `"_raw":`, `"log":`, `"content":`, `"stringValue":`, `"msg":`, `"_msg":`, `"line":`, `"LogMessage":`, `"LogEntry":`, `"MESSAGE":`, `"@message":`, `"Content":`, `"stream_name":`, `"out":`, `"Log":`, `"__content__":`, `"LogJson":`, `"user_data":`}
+	clockKeys = []string{`"timestamp":`, `"time":`, `"@timestamp":`, `"timeUnixNano":`, `"_time":`, `"ts":`, `"TimeGenerated":`, `"__REALTIME_TIMESTAMP":`, `"received_at":`, `"date":1`, `"dt":"`, `"__time__":1`, `"_messagetime":`, `"line_num":"1`, `"Time":1`, `"key":"timestamp"`}
 )
 
 // isList reports whether head begins a JSON document with a list of log records.
@@ -155,6 +155,7 @@ func isResourceLogs(head []byte) bool {
 // document, is kept as it is.
 type recordLister struct {
 	batches string // if not empty, only what is in lists with this key is kept
+	closes  bool   // what stands before the list ends there: a document of its own is no dump of settings that goes on
 	depth   int
 	list    int // the depth inside the list, 0 before it
 	quoted  bool
@@ -162,6 +163,7 @@ type recordLister struct {
 	broken  bool
 	last    byte   // the last byte outside strings
 	text    []byte // the beginning of the last string
+	closers []byte // of what is around the list, from the last one on
 }
 
 func (d *recordLister) Append(dst, src []byte) []byte {
@@ -192,10 +194,16 @@ func (d *recordLister) next(dst []byte, c byte) []byte {
 	case '{', '[':
 		if c == '{' && last == '[' && d.list == 0 && (d.batches == "" || string(d.text) == d.batches) {
 			d.list = d.depth
+			dst = d.closeHead(dst)
 			dst = d.keep(dst, '\n')
 		}
-		d.depth++
+		if d.depth++; d.list == 0 {
+			d.closers = append([]byte{c + 2}, d.closers[:min(len(d.closers), maxNesting)]...) // in ASCII, two behind the opening one
+		}
 	case '}', ']':
+		if d.list == 0 {
+			d.closers = d.closers[min(1, len(d.closers)):]
+		}
 		if d.depth--; d.batches != "" && d.depth < d.list {
 			d.list = 0
 		}
@@ -215,9 +223,18 @@ func (d *recordLister) next(dst []byte, c byte) []byte {
 		return append(dst, c, '\n')
 	}
 	if d.depth == 0 && (c == '}' || c == ']') {
-		*d = recordLister{batches: d.batches}
+		*d = recordLister{batches: d.batches, closes: d.closes}
 	}
 	return d.keep(dst, c)
+}
+
+// closeHead ends what stands before the list.
+func (d *recordLister) closeHead(dst []byte) []byte {
+	if d.closes && d.batches == "" && len(d.closers) > 1 {
+		dst = append(dst, d.closers...)
+	}
+	d.closers = nil
+	return dst
 }
 
 // keep appends a byte that is not around the records of a batch.

@@ -19,9 +19,9 @@ var (
 	topSigns  = []string{"╭", "┌", "┏", "╔"}
 )
 
-// textTitle is the upper rule of a panel that has somebody who speaks, or what a model wrote, as its title, or a part of a program's help (typer,
+// textTitle is the upper rule of a panel that has somebody who speaks, what a model wrote or what its tool printed as its title, or a part of a program's help (typer,
 // rich-click, tyro).
-var textTitle = lazyre.New(`^[╭┌┏╔][─━═]{1,200} (?i:user|human|assistant|(?:system|user) prompt|prompt|question|completion|response|answer|chosen|rejected|(?:[a-z][\w.-]{0,60} ){0,2}(?:options|arguments|(?:sub)?commands))(?: (?:message|turn)|(?: |#){1,2}\d{1,6})? [─━═]{1,400}[╮┐┓╗]$`)
+var textTitle = lazyre.New(`^[╭┌┏╔][─━═]{1,200} (?i:user|human|assistant|ai response|tool(?: #?\d{1,4})? (?:output|result|response)s?(?:: [\w.-]{1,60})?|(?:system|user) prompt|prompt|question|completion|response|answer|chosen|rejected|(?:[a-z][\w.-]{0,60} ){0,2}(?:options|arguments|(?:sub)?commands))(?: (?:message|turn)|(?: |#){1,2}\d{1,6})? [─━═]{1,400}[╮┐┓╗]$`)
 
 // recordHeads are columns of records of texts, and processHead one that tells of processes, or of when something happened.
 var (

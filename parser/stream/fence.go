@@ -93,6 +93,7 @@ type fence struct {
 	record   []byte      // how the record of a program that was run begins (see executed.go)
 	ended    int         // such records of a success around it
 	text     int         // the line of the failure in that text or in the test, or of the one that waits for a proof (see proven.go)
+	score    float64     // no block, but the first row of a list with places (see shown.go)
 	indent   int         // of all lines of the block, where nothing else closes it
 	below    int         // lines with text behind such a block
 	from, to int         // the lines that open and close the block
@@ -135,6 +136,11 @@ func (f *fence) read(line int, raw []byte) (quotes bool) {
 			f.below++
 		}
 		return f.below > maxWords
+	case f.score > 0:
+		if place, score := placeIn(raw); place == 2 && score <= f.score {
+			f.close(line)
+		}
+		return false
 	}
 	f.prose.read(raw, f.end == "")
 	f.readReport(line, raw)

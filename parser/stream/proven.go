@@ -10,7 +10,7 @@ import (
 )
 
 // What follows a line may prove that it is quoted: a caret, where a compiler or a linter shows the line of a source below its place; the answer,
-// where a bot logs what it was told; the next heading, where an agent shows what it read; the next prompt or the speed of the model, where a
+// where a bot logs what it was told; the next heading, where an agent shows what it read; the next place in a list of passages; the next prompt or the speed of the model, where a
 // program prints what that wrote.
 
 // caret is below the column that is meant; Clang underlines more of the line.
@@ -180,7 +180,8 @@ func (r *Reader) findProof(e *parser.Event) {
 		return
 	}
 	f := fence{stream: e.Header.Stream, by: e.Header.Stream, here: true, text: e.At.Line, from: e.At.Line - 1, until: r.line + watchLines}
-	if own, _, _ := bytes.Cut(r.buf[at:], newline); bytes.IndexByte(own, '@') >= 0 {
+	own, _, _ := bytes.Cut(r.buf[at:], newline)
+	if bytes.IndexByte(own, '@') >= 0 {
 		body, _ := envelope.Peel(own)
 		if m := told().FindSubmatch(body); m != nil {
 			f.end = string(m[1]) + "-> " + string(m[2])
@@ -191,6 +192,10 @@ func (r *Reader) findProof(e *parser.Event) {
 	}
 	if c, from, by := r.consoleOf(e, at); c != nil {
 		f.console, f.end, f.from, f.by, f.text = c, c.end, from, by, 0
+	}
+	if _, first := r.inPlaces(own, at); first && f.end == "" {
+		f.end, f.until = "2", e.At.Line+1
+		_, f.score = placeIn(own)
 	}
 	if f.end == "" {
 		return // as most events

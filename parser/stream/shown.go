@@ -16,8 +16,9 @@ import (
 // isShown reports whether the lines above an event show that it is such a text.
 func (r *Reader) isShown(e *parser.Event, at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
-	return r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.isRanked(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) ||
-		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || r.inColumn(own, at) || isDumped(own) || isJudged(own) || isFinding(own) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.inProfile(own, at) || r.isPerturbed(at) || r.inPatch(own, at) || r.inConfiguration(e, own, at)
+	placed, _ := r.inPlaces(own, at)
+	return placed || r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.isRanked(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) ||
+		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || r.inColumn(own, at) || isDumped(own) || isJudged(own) || r.isTypeset(own, at) || r.isBeside(own, at) || isFinding(own) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.inProfile(own, at) || r.isPerturbed(at) || r.inPatch(own, at) || r.inConfiguration(e, own, at)
 }
 
 // usage is the first line of the help of a program as argparse prints it (argparse.py, HelpFormatter) or click (click/formatting.py), and
@@ -202,6 +203,42 @@ const leastCounted = 3
 func numberOf(m [][]byte) float64 {
 	n, _ := strconv.ParseFloat(string(m[1])+string(m[2])+string(m[3]), 64)
 	return n
+}
+
+// placing is a row of a list of passages that has the place of each, its score and the text (ColBERT): columns with more than a blank between them.
+var placing = lazyre.New(`^\s{1,8}(\[?)(\d{1,3})([\]).]\s{2,8})(\d{1,4}\.\d{1,8})\s{2,8}\S`)
+
+// placeIn is the place and the score of such a row, 0 where it is none.
+func placeIn(row []byte) (place int, score float64) {
+	body, _ := envelope.Peel(row)
+	m := placing().FindSubmatch(body)
+	if m == nil {
+		return 0, 0
+	}
+	place, _ = strconv.Atoi(string(m[2]))
+	score, _ = strconv.ParseFloat(string(m[4]), 64)
+	return place, score
+}
+
+// inPlaces reports whether an event is in such a row, below all those of better places, which come behind an empty line: a table of trials has a
+// head. first: it is the first row, so the next one decides.
+func (r *Reader) inPlaces(own []byte, at int) (placed, first bool) {
+	place, score := placeIn(own)
+	if place == 0 {
+		return false, false // as most events
+	}
+	first = place == 1
+	for line := range r.above(at) {
+		if place--; place == 0 {
+			return !first && len(line) == 0, first && len(line) == 0
+		}
+		above, better := placeIn(line)
+		if above != place || better < score {
+			return false, false
+		}
+		score = better
+	}
+	return false, false
 }
 
 // toolConsole begins what a tool printed in the console of a coding agent (Claude Code), which indents the other lines.

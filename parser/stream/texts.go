@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 )
 
 // Programs that work on texts print them in rows of a form of their own: dumps, catalogs, what a classifier or a translator made of one, what an
-// attack made of it, and what a linter found in it.
+// attack made of it, what a linter found in it, what TeX could not fit into a line, and two of them beside each other.
 
 // dumped is a row of a dump of Stack Exchange: its texts are in the values of attributes.
 var dumped = lazyre.New(`^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="`)
@@ -18,15 +19,18 @@ var dumped = lazyre.New(`^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title
 func isDumped(own []byte) bool { return bytes.Contains(own, []byte("<row Id=")) && dumped().Match(own) }
 
 // judged is a row that shows what a classifier made of a text, with its true class and the predicted one, in either order. The text may begin
-// with a label, so no message shows the row as a whole.
-var judged = lazyre.New(`^\s{0,8}(?:` + trueClass + predictedClass + `|` + predictedClass + trueClass + `)\S`)
+// with a label, so no message shows the row as a whole. fastText and who reads its files begin the name of each class alike.
+var judged = lazyre.New(`^\s{0,8}(?:` + trueClass + predictedClass + `|` + predictedClass + trueClass + `|(?:` + labelOfClass + `[\w./-]{1,60}(?: [\d.e-]{1,12})?[\s,]{1,8}){1,9})\S`)
 
 const (
+	labelOfClass   = `__label__`
 	trueClass      = `(?:true|truth|gold|target|y_true)[=:] ?[\w./-]{1,60}[\s,|]{1,20}`
 	predictedClass = `(?:pred|predicted|prediction|y_pred)[=:] ?[\w./-]{1,60}[\s,|]{1,20}`
 )
 
-func isJudged(own []byte) bool { return bytes.Contains(own, []byte("pred")) && judged().Match(own) }
+func isJudged(own []byte) bool {
+	return (bytes.Contains(own, []byte("pred")) || bytes.Contains(own, []byte(labelOfClass))) && judged().Match(own)
+}
 
 // linted is what a linter found, with its rule behind the place, and a part of the line (pycodestyle, ruff, markdownlint).
 var linted = lazyre.New(`^[\w./+-]{1,200}\.\w{1,6}:\d{1,7}(?::\d{1,5})?:? [A-Z]{1,4}\d{3,4}\b`)
@@ -132,4 +136,97 @@ func (r *Reader) isPerturbed(at int) bool {
 		}
 	}
 	return false
+}
+
+// TeX shows the text of a line that is too long or too short below its place, with the fonts in it, and goes on where it breaks its own lines.
+var (
+	badBox   = lazyre.New(`^(?:Over|Under)full \\[hv]box \(`)
+	typeset  = lazyre.New(`^(?:\[\])?\\\w{1,8}/[\w-]{1,40}(?:\(\d\))?/\w{1,8}/\w{1,8}/[\d.]{1,8} `)
+	boxSigns = `full \`
+)
+
+// breaksAt is the least width at which TeX breaks its lines (max_print_line).
+const breaksAt = 79
+
+// isTypeset reports whether an event is in such a text.
+func (r *Reader) isTypeset(own []byte, at int) bool {
+	if !r.holdsAbove(at, boxSigns) {
+		return false // as most events
+	}
+	begins := typeset().Match(own)
+	for line := range r.above(at) {
+		switch {
+		case begins:
+			return badBox().Match(line)
+		case len(line) < breaksAt-1: // without a blank at its end
+			return false
+		}
+		begins = typeset().Match(line)
+	}
+	return false
+}
+
+// Two files beside each other, as diff -y and sdiff print them: a sign stands in the same column of each line that differs. leastBeside is how many
+// such lines make two columns, leastColumn where the sign stands at least, and widestBeside how long a line is at most.
+const (
+	leastBeside  = 3
+	leastColumn  = 20
+	widestBeside = 1000
+)
+
+// isBeside reports whether an event is in such a line, below others. A line of one file alone has nothing on the other side, so the signs differ as
+// those of no table do.
+func (r *Reader) isBeside(own []byte, at int) bool {
+	if len(own) > widestBeside {
+		return false
+	}
+	for column, sign := range signsBeside(own) {
+		lines, alone := 1, sign != '|'
+		for line := range r.above(at) {
+			sign := signsBeside(line)[column]
+			if sign == 0 {
+				break
+			}
+			lines, alone = lines+1, alone || sign != '|'
+			if lines >= leastBeside && alone {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// signsBeside are the columns of a line in which such a sign may stand.
+func signsBeside(line []byte) (signs map[int]byte) {
+	text := untabbed(line)
+	for at := leastColumn; at < len(text); at++ {
+		if c := text[at]; c != '|' && c != '<' && c != '>' || text[at-1] != ' ' || at+1 < len(text) && text[at+1] != ' ' {
+			continue
+		}
+		left, right := len(bytes.TrimSpace(text[:at])) > 0, len(bytes.TrimSpace(text[at+1:])) > 0
+		if c := text[at]; left == (c != '>') && right == (c != '<') {
+			if signs == nil {
+				signs = map[int]byte{}
+			}
+			signs[at] = c
+		}
+	}
+	return signs
+}
+
+// untabbed is a line with blanks for its tabs.
+func untabbed(line []byte) []byte {
+	const stop = 8
+	var text []byte
+	for _, c := range bytes.Runes(line) {
+		switch {
+		case c == '\t':
+			text = append(text, "        "[len(text)%stop:]...)
+		case c < utf8.RuneSelf:
+			text = append(text, byte(c))
+		default:
+			text = append(text, '?') // of one column as well
+		}
+	}
+	return text
 }
