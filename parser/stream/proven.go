@@ -10,8 +10,8 @@ import (
 )
 
 // What follows a line may prove that it is quoted: a caret, where a compiler or a linter shows the line of a source below its place; the answer,
-// where a bot logs what it was told; the next heading, where an agent shows what it read; the next place in a list of passages; the next prompt or the speed of the model, where a
-// program prints what that wrote.
+// where a bot logs what it was told; the next heading, where an agent shows what it read; the next place in a list of passages; the next prompt or
+// the speed of the model, where a program prints what that wrote.
 
 // caret is below the column that is meant; Clang underlines more of the line.
 const caret = "^"

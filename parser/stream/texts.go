@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"oomscan/parser/ascii"
 	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 )
@@ -177,8 +178,8 @@ const (
 // isBeside reports whether an event is in such a line, below others. A line of one file alone has nothing on the other side, so the signs differ as
 // those of no table do.
 func (r *Reader) isBeside(own []byte, at int) bool {
-	if len(own) > widestBeside {
-		return false
+	if len(own) > widestBeside || !mayStandBeside(own) {
+		return false // as most events
 	}
 	for column, sign := range signsBeside(own) {
 		lines, alone := 1, sign != '|'
@@ -191,6 +192,16 @@ func (r *Reader) isBeside(own []byte, at int) bool {
 			if lines >= leastBeside && alone {
 				return true
 			}
+		}
+	}
+	return false
+}
+
+// mayStandBeside reports whether a line holds a sign with a blank before it and none but blanks next to it.
+func mayStandBeside(line []byte) bool {
+	for i := 1; i < len(line); i++ {
+		if c := line[i]; (c == '|' || c == '<' || c == '>') && ascii.IsBlank(line[i-1]) && (i+1 == len(line) || ascii.IsBlank(line[i+1])) {
+			return true
 		}
 	}
 	return false
