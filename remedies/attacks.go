@@ -93,7 +93,7 @@ var attacksThere = []attack{
 	{"states_too_big", "alone", append([]string{"launcher"}, attacks["states_too_big"]...)},
 	{"states_too_big", "stack:/megatron/training/checkpointing.py", attacks["states_too_big"]},           // the optimizer is made before a checkpoint is read
 	{"states_too_big", "layers.requested>0", []string{"layers", "engine-quantization", "smaller-model"}}, // of Ollama: they are loaded whatever fits
-	{"states_too_big", "framework:triton", []string{"engine-seqs", "engine-instances", "engine-models", "share-down", "engine-tp"}},
+	{"states_too_big", "model_instances", []string{"engine-instances", "engine-models", "engine-seqs", "engine-tp"}},
 	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload", "layer-offload", "engine-quantization", "vram-margin"}},
 	{"states_too_big", "loading_weights", []string{"update", "async-load", "spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "smaller-model", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "draft", []string{"draft", "engine-tp", "engine-offload"}},
@@ -211,6 +211,7 @@ var attacksThere = []attack{
 	{"engine_share_too_large", "other_cache", []string{"share-down", "one-device", "engine-models"}},
 	{"engine_share_too_large", "framework:triton", []string{"share-down", "engine-seqs", "engine-instances"}},
 	{"engine_share_too_small", "OLLAMA_NUM_PARALLEL>1", []string{"engine-seqs", "engine-length", "kv-dtype", "engine-quantization"}},
+	{"states_too_big", "framework:triton", []string{"engine-seqs", "engine-instances", "engine-models", "share-down", "engine-tp"}},
 	{"states_too_big", "uneven_split", []string{"card-split", "fit", "layers", "engine-quantization"}},
 	{"states_too_big", "pattern:ollama.no_room", []string{"engine-length", "kv-dtype", "engine-quantization", "layers"}},
 	{"engine_share_too_small", "names:memory for state cache", []string{"engine-seqs", "engine-tp"}},
