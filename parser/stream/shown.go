@@ -17,8 +17,8 @@ import (
 func (r *Reader) isShown(e *parser.Event, at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	placed, _ := r.inPlaces(own, at)
-	return placed || r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.isRanked(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) ||
-		r.inPasses(at) || r.inDrawn(own, at) || r.isLabeled(own, at) || r.inColumn(own, at) || isDumped(own) || isJudged(own) || r.isTypeset(own, at) || r.isBeside(own, at) || isFinding(own) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.inProfile(own, at) || r.isPerturbed(at) || r.inPatch(own, at) || r.inConfiguration(e, own, at)
+	return placed || r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.isRanked(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) || r.inPasses(at) ||
+		r.inDrawn(own, at) || r.isLabeled(own, at) || r.inColumn(own, at) || r.inProfile(own, at) || r.inPatch(own, at) || r.inConfiguration(e, own, at) || r.isTextRow(own, at)
 }
 
 // usage is the first line of the help of a program as argparse prints it (argparse.py, HelpFormatter) or click (click/formatting.py), and

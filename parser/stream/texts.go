@@ -14,6 +14,12 @@ import (
 // Programs that work on texts print them in rows of a form of their own: dumps, catalogs, what a classifier or a translator made of one, what an
 // attack made of it, what a linter found in it, what TeX could not fit into a line, and two of them beside each other.
 
+// isTextRow reports whether an event is in such a row.
+func (r *Reader) isTextRow(own []byte, at int) bool {
+	return isDumped(own) || isJudged(own) || isFinding(own) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.isPerturbed(at) ||
+		r.isTypeset(own, at) || r.isBeside(own, at)
+}
+
 // dumped is a row of a dump of Stack Exchange: its texts are in the values of attributes.
 var dumped = lazyre.New(`^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="`)
 
