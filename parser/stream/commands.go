@@ -50,8 +50,8 @@ const (
 	// promptOfShell stands before a command.
 	promptOfShell = `(?:\+{1,9}|\$|[\w.-]{1,40}@[\w.-]{1,60}[: ]\S{1,100}\$|\([\w./-]{1,60}\) \S{0,100}\$|##\[group\]Run) `
 
-	// textFile ends the name of a file that is no log.
-	textFile = `\.(?:jsonl?|parquet|[ct]sv|ya?ml|toml|ini|cfg|conf|py|sh|sbatch|slurm|md|rst|c|cc|cpp|cu|h|hpp|go|rs|[tj]s|sql|html?|xml|ipynb)(?:\s|$)`
+	// textFile ends the name of a file that is no log. Reports of what failed are in JSON, XML and HTML, too.
+	textFile = `\.(?:jsonl|parquet|[ct]sv|ya?ml|toml|ini|cfg|conf|py|sh|sbatch|slurm|md|rst|c|cc|cpp|cu|h|hpp|go|rs|[tj]s|sql|ipynb)(?:\s|$)`
 
 	// sourceFolder is a folder of sources or documents, as searches get it.
 	sourceFolder = ` (?:\./)?(?:src|scripts?|docs?|third_party|tests?|lib|include|tools|examples?)(?:/\S{0,200})?(?:\s|$)`

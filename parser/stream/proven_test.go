@@ -157,6 +157,7 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		"what a debugger runs":             {"(Pdb) c\n" + kill + "(Pdb) q\n", false},
 		"a command that runs":              {next + kill + "+ exit 1\n", false},
 		"a command that shows a log":       {"+ head -n 40 slurm-1.err\n" + kill + next, false},
+		"a report of what failed":          {"$ cat error.json\n" + kill + "$ nvidia-smi\n", false},
 		"a search in a folder of logs":     {"+ grep -rn killed outputs\noutputs/7.err:3:" + kill + next, false},
 		"another search in a log":          {"+ rg killed train.log\n" + kill + next, false},
 		"a search in a log":                {"+ grep -i killed train.log\n" + kill + next, false},
