@@ -36,6 +36,9 @@ func Rotated(name string) (log string, place int) {
 	if at := strings.LastIndexAny(name, "/!") + 1; len(name) == at+len("xaa") && name[at:at+2] == "xa" {
 		return name[:at+1], int(name[at+2])
 	}
+	if log, ok := strings.CutSuffix(name, ".old"); ok && hasEnding(log) {
+		return log, now - 1 // the only one that is kept
+	}
 	if !numbered(name) {
 		return name, now
 	}

@@ -16,6 +16,7 @@ func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
 	t.Parallel()
 	for _, want := range [][]string{
 		{"x.log.10.gz", "x.log.2.gz", "x.log.1", "x.log", "y.log.1", "y.log"},
+		{"x.log.old", "x.log", "y.log"},
 		{"x.log-20261101", "x.log-20261102.gz", "x.log"},
 		{"x.log.2026-11-01", "x.log.2026-11-01_10-00", "x.log.2026-11-02", "x.log"},
 		{"x.log.2026-11-01_09", "x.log.2026-11-01_10", "x.log.2026-11-02_00", "x.log"},

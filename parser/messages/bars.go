@@ -89,11 +89,13 @@ func barMarkers() []pattern.Pattern {
 		Match:   lines("    with torch.no_grad():", "@torch.inference_mode()", "with torch.inference_mode(), torch.autocast(\"cuda\"):"),
 		NoMatch: []string{"# with torch.no_grad():", "use torch.no_grad() for inference"},
 	}, pattern.Pattern{
-		Name: "script.plain_step", Literals: []string{" train_time:", ", episodic_return="},
-		Expr:   `^step:(?<step>\d{1,9})/\d{1,9} (?:\w{1,40}:\S{1,40} ){0,8}train_time:\d|^global_step=(?<step>\d{1,12}), episodic_return=`,
-		Marker: "step", Common: true, Source: "modded-nanogpt 2024-2026, train_gpt.py; CleanRL 1-2, ppo.py and others",
+		Name: "script.plain_step", Literals: []string{" train_time:", ", episodic_return=", "). Total num frames: "},
+		Expr: `^step:(?<step>\d{1,9})/\d{1,9} (?:\w{1,40}:\S{1,40} ){0,8}train_time:\d|^global_step=(?<step>\d{1,12}), episodic_return=` +
+			`|\bFps is \(.{1,200}\)\. Total num frames: (?<step>\d{1,12})\.`,
+		Marker: "step", Common: true, Source: "modded-nanogpt 2024-2026, train_gpt.py; CleanRL 1-2, ppo.py and others; Sample Factory 1-2, algo/runners/runner.py",
 		Match: []pattern.Sample{
 			{Line: "step:889/1770 train_time:84632ms step_avg:95.24ms", Want: parser.Fields{"step": "889"}},
+			{Line: "Fps is (10 sec: 50618.5, 60 sec: 48002.7, 300 sec: 49215.2). Total num frames: 231453. Throughput: 0: 11561.1. Samples: 12500", Want: parser.Fields{"step": "231453"}},
 			{Line: "global_step=24576, episodic_return=[228.0]", Want: parser.Fields{"step": "24576"}},
 		},
 	}, pattern.Pattern{

@@ -30,7 +30,7 @@ const sessionSign = "test session starts"
 
 // testRunners are pytest for a test and for a session that does not name its tests, unittest, which shows the first line of a test's docstring
 // before the result, doctest -v, which shows what a test runs and what it must print before it runs it, go test, GoogleTest, cargo test,
-// ctest -V, Jest, which names the file behind what its tests print, MkDocs, which runs none, but may print the pages that it builds, and what
+// ctest -V, Jest, which names the file behind what its tests print, Playwright, MkDocs, which runs none, but may print the pages that it builds, and what
 // prints TAP: there a line between two results may be of the test before it or of the one behind it, so both must pass.
 var testRunners = []testRunner{
 	{
@@ -87,6 +87,12 @@ var testRunners = []testRunner{
 		begins: lazyre.New(`^ *console\.(?:log|debug|info|warn|error)$`),
 		passes: lazyre.New(`^PASS \S+\.[cm]?[jt]sx?(?: \([\d.]+ m?s\))?$`),
 		fails:  lazyre.New(`^FAIL \S+\.[cm]?[jt]sx?(?: \([\d.]+ m?s\))?$`),
+	},
+	{
+		sign:   "Running ",
+		begins: lazyre.New(`^Running \d+ tests? using \d+ workers?\b`),
+		passes: lazyre.New(`^ *\d+ passed \([\d.]+m?s\)`),
+		fails:  lazyre.New(`^ *\d+ failed$`),
 	},
 	{
 		// MkDocs warns where the code of a page fails, and builds the others.

@@ -36,6 +36,12 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		quoted bool
 	}{
 		"what a linter finds":               {"Linting: 84 file(s)\ndocs/faq.md:31 MD024/no-duplicate-heading Multiple headings [Context: \"" + kill[:len(kill)-1] + "\"]\n", true},
+		"what a checker of types finds":     {"/x/a.py\n  /x/a.py:57:9 - error: Argument of type \"Literal['" + oom[:len(oom)-1] + "']\" is no int\n", true},
+		"the lines below it":                {"/x/a.py\n  /x/a.py:57:9 - error: Argument is no int\n    \"Literal['" + oom[:len(oom)-1] + "']\" is not assignable to \"int\"\n", true},
+		"an error with its place":           {"2 workers\nx/y.py:31: error: " + oom, false},
+		"a sample of WebDataset":            {"first sample:\n{'__key__': 'a/7', 'txt': b'It ends with: " + oom[:len(oom)-1] + "'}\n", true},
+		"a row that goes into a database":   {"2026-11-30 06:00:01,100 INFO sqlalchemy.engine.Engine [generated in 0.00031s] {'id': 9, 'message': '" + oom[:len(oom)-1] + "'}\n", true},
+		"a failure of the database":         {"2026-11-30 06:00:01,100 INFO sqlalchemy.engine.Engine COMMIT\n" + oom, false},
 		"a page that an agent sees":         {"RootWebArea 'Issue 1423', focused\n\t[b120] code ''\n\t\tStaticText '" + oom[:len(oom)-1] + "'\n", true},
 		"with a column":                     {"x/y.py:31:80: E501 line too long: " + oom, true},
 		"a record with its place":           {"2 workers\nx/y.py:31: " + oom, false},

@@ -16,14 +16,20 @@ import (
 
 // isTextRow reports whether an event is in such a row.
 func (r *Reader) isTextRow(own []byte, at int) bool {
-	return isDumped(own) || isJudged(own) || isFinding(own) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.isPerturbed(at) ||
+	return isDumped(own) || isJudged(own) || r.isFinding(own, at) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.isPerturbed(at) ||
 		r.isTypeset(own, at) || r.isBeside(own, at)
 }
 
-// dumped is a row of a dump of Stack Exchange: its texts are in the values of attributes.
-var dumped = lazyre.New(`^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="`)
+// dumped is a row of a dump of Stack Exchange: its texts are in the values of attributes; a sample of WebDataset; and what SQLAlchemy writes into
+// a database, or reads from it.
+var dumped = lazyre.New(`^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="|^\{'__key__': '|^(?:.{0,80} )?sqlalchemy\.engine\.Engine(?:\.\w{1,40})? (?:INSERT|UPDATE|SELECT|\[(?:cached since|generated in|no key|raw sql|dialect)|Row \()`)
 
-func isDumped(own []byte) bool { return bytes.Contains(own, []byte("<row Id=")) && dumped().Match(own) }
+// dumpSigns are in such rows.
+var dumpSigns = []string{"<row Id=", "{'__key__': '", "sqlalchemy.engine.Engine"}
+
+func isDumped(own []byte) bool {
+	return slices.ContainsFunc(dumpSigns, func(sign string) bool { return bytes.Contains(own, []byte(sign)) }) && dumped().Match(own)
+}
 
 // judged is a row that shows what a classifier made of a text, with its true class and the predicted one, in either order. The text may begin
 // with a label, so no message shows the row as a whole. fastText and who reads its files begin the name of each class alike.
@@ -39,12 +45,22 @@ func isJudged(own []byte) bool {
 	return (bytes.Contains(own, []byte("pred")) || bytes.Contains(own, []byte(labelOfClass))) && judged().Match(own)
 }
 
-// linted is what a linter found, with its rule behind the place, and a part of the line (pycodestyle, ruff, markdownlint).
-var linted = lazyre.New(`^[\w./+-]{1,200}\.\w{1,6}:\d{1,7}(?::\d{1,5})?:? [A-Z]{1,4}\d{3,4}\b`)
+// linted is what a linter found, with its rule behind the place, and a part of the line (pycodestyle, ruff, markdownlint), or a checker of types
+// (pyright; mypy and tsc, which end or begin with the rule).
+var linted = lazyre.New(`^\s{0,4}[\w./+-]{1,200}\.\w{1,6}(?::\d{1,7}(?::\d{1,5})?:? [A-Z]{1,4}\d{3,4}\b|:\d{1,7}:\d{1,5} - (?:error|warning|information): |:\d{1,7}: (?:error|note): .{1,900}  \[[a-z-]{2,40}\]$|\(\d{1,7},\d{1,5}\): error TS\d)`)
 
-func isFinding(own []byte) bool {
+// isFinding reports whether an event is in a finding, or in the lines below it, which have more indent.
+func (r *Reader) isFinding(own []byte, at int) bool {
 	body, _ := envelope.Peel(own)
-	return linted().Match(body)
+	if linted().Match(body) {
+		return true
+	}
+	for line := range r.above(at) {
+		if indent := indentOf(line); indent < indentOf(own) {
+			return indent > 0 && linted().Match(line)
+		}
+	}
+	return false
 }
 
 // nodeOfPage is a node of the tree in which an agent is shown a page (BrowserGym, WebArena).
