@@ -46,6 +46,7 @@ func TestOneLineOfALogDecidesTheCause(t *testing.T) {
 		"engines that slept hold the node":              {openrlhf + slept + loads + held, "host_offload", "--vllm_enable_sleep=False", openrlhf + loads + held, "host_load", ""},
 		"a process that was there before the engine":    {slime + fmt.Sprintf(found, "16.20") + buffers, "foreign_process", "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv", slime + fmt.Sprintf(found, "78.20") + buffers, "engine_share_too_large", ""},
 		"a batch of segments far above the default":     {fmt.Sprintf(whisper, "32"), "engine_activation", "batch_size=8", fmt.Sprintf(whisper, "8"), "engine_activation", "batch_size=4"},
+		"ComfyUI was reading a model's file":            {strings.ReplaceAll(comfy, "Requested to load WAN21", "model weight dtype torch.bfloat16, manual cast: None\nmodel_type FLUX") + killed, "host_load", "--cache-none=True", comfy + loaded + killed, "limit_too_small", "--cache-none=True"},
 		"ComfyUI was loading one more model":            {comfy + killed, "host_load", "--cache-none=True", comfy + loaded + killed, "limit_too_small", "--cache-none=True"},
 		"outputs that a script keeps without gradients": {script + rises, "leak_over_steps", "outputs.append=outputs.append(output.detach().cpu())", strings.ReplaceAll(script, "with torch.no_grad():", "if True:") + rises, "leak_over_steps", "torch.no_grad=with torch.no_grad(): ..."},
 	} {

@@ -48,10 +48,10 @@ func diffusersPatterns() []pattern.Pattern {
 		NoMatch: []string{"Total VRAM usage is high"},
 	}, {
 		Name:     "comfyui.loads",
-		Literals: []string{"Requested to load "},
-		Expr:     `^Requested to load \w{1,60}(?: \w{1,60}){0,4}\s*$`,
-		Gauge:    true, Source: "ComfyUI 0.0-0.10, comfy/model_management.py load_models_gpu: what a node needs next",
-		Match:   lines("Requested to load WAN21", "Requested to load FluxClipModel_"),
+		Literals: []string{"Requested to load ", "model weight dtype torch."},
+		Expr:     `^Requested to load \w{1,60}(?: \w{1,60}){0,4}\s*$|^model weight dtype torch\.\w{1,30}, manual cast: `,
+		Gauge:    true, Source: "ComfyUI 0.0-0.10, comfy/model_management.py load_models_gpu: what a node needs next; comfy/model_base.py: a model whose file is read",
+		Match:   lines("Requested to load WAN21", "Requested to load FluxClipModel_", "model weight dtype torch.bfloat16, manual cast: None"),
 		NoMatch: []string{"Requested to load the page twice, giving up"},
 	}, {
 		Name:     "comfyui.loaded",
