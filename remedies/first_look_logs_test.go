@@ -69,7 +69,13 @@ func TestLogsWhoseFiguresRuleOutTheUsualChange(t *testing.T) {
 			"embed-1  | (EngineCore_0 pid=133) INFO 09-02 08:13:22 [core.py:74] Initializing a V1 LLM engine (v0.10.1.1) with config: model='Qwen/Qwen3-Embedding-0.6B'\n" +
 			"embed-1  | (EngineCore_0 pid=133) ERROR 09-02 08:13:24 [core.py:700] ValueError: Free memory on device (16.61/44.39 GiB) on startup is less than desired GPU memory utilization (0.9, 39.95 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.\n"
 	}
+	wakes := func(file string) string {
+		return "+ python3 -m openrlhf.cli.train_ppo_ray --colocate_all_models --vllm_enable_sleep --vllm_gpu_memory_utilization 0.65 --zero_stage 3\n" +
+			stackOf("RuntimeError: CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62", "openrlhf/trainer/ray/vllm_engine.py|wake_up|self.llm.wake_up()", file)
+	}
 	for name, c := range map[string]struct{ log, cause, first, has, never string }{
+		"an engine that wakes up beside the trainer": {log: wakes("vllm/device_allocator/cumem.py|wake_up|create_and_map(handle)"), cause: "engine_share_too_large", has: "--vllm_gpu_memory_utilization=0.48"},
+		"an engine that fails elsewhere":             {log: wakes("vllm/v1/worker/gpu_worker.py|execute_model|output = self.model(inputs)"), cause: "engine_share_too_large", has: "--vllm_gpu_memory_utilization=0.55"},
 		"a service that came to the card first":      {log: service("chat-1   | (EngineCore_0 pid=131) INFO 09-02 08:12:01 [gpu_model_runner.py:2007] Model loading took 9.3864 GiB and 8.402911 seconds\n"), cause: "foreign_process", first: "--gpu-memory-utilization=0.35"},
 		"a card that somebody else fills":            {log: service(""), cause: "foreign_process", first: "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv"},
 		"weights that exceed all processors' memory": {log: whole("4G"), cause: "host_load", first: "--mem-per-cpu=9G", never: "low_cpu_mem_usage"},

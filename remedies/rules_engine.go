@@ -46,6 +46,9 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 		if v, ok := parseNumber(q.p.Value); ok && v > 0 && v < f && ofWhatIsFree(q.p.Key) {
 			return f - v, ", the document's value: the log does not show how much was missing"
 		}
+		if q.passesThrough("/vllm/device_allocator/cumem.py") {
+			return math.Max(firstGuess, f/4), ", a quarter, as a first guess: the log does not show what the trainer left free"
+		}
 		return firstGuess, ", a first guess: the log does not show how much was missing"
 	}
 	base, of, known := shareBase(q)
