@@ -117,7 +117,8 @@ var exclusions = []exclusion{
 	{topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, why: isTrue("recomputes")},
 	{levers: onActivations, why: beforeAnyBatch},
 	{levers: []string{"sharded-save", "lean-save", "rank0-save"}, why: because("it failed while a checkpoint was read, which is written already", func(ctx *Context) bool {
-		return ctx.phase == "checkpoint" && (readsCheckpoint(ctx) || cause.ReadsIntoHost(ctx.input()) != "")
+		converts := strings.HasPrefix(ctx.incident.PhaseWhy, "The process ran ") // a program of its own
+		return ctx.phase == "checkpoint" && (converts || readsCheckpoint(ctx) || cause.ReadsIntoHost(ctx.input()) != "")
 	})},
 	{levers: []string{"length", "engine-length"}, why: because("the engine failed while it loaded its weights, whose size does not depend on the length", func(ctx *Context) bool {
 		return ctx.is("engine_loads")

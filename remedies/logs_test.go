@@ -114,7 +114,7 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		{"Fooocus on a card with room", "Fooocus version: 2.1.862\nTotal VRAM 15102 MB, total RAM 12979 MB\nSet vram state to: NORMAL_VRAM\n" + kill, "limit_too_small", "--always-high-vram=True"},
 		{"Fooocus on a card without", "Fooocus version: 2.1.862\nTotal VRAM 8192 MB, total RAM 12979 MB\nSet vram state to: NORMAL_VRAM\n" + kill, "limit_too_small", "--unet-in-fp8-e4m3fn=True"},
 		{"a converter, which reads before it writes", "/var/spool/slurmd/job7/slurm_script: line 14: 4711 Killed                  python /w/convert_llama_weights_to_hf.py --input_dir /m --model_size 70B\n" + kill, "host_load", "--mem"},
-		{"parts of ranks that are put together", "/var/spool/slurmd/job7/slurm_script: line 14: 4711 Killed                  python /w/zero_to_fp32.py . out.bin\n" + kill, "checkpoint_gather", "none"},
+		{"parts of ranks that are put together", "/var/spool/slurmd/job7/slurm_script: line 14: 4711 Killed                  python /w/zero_to_fp32.py . out.bin\n" + kill, "checkpoint_gather", "--mem"},
 		{"weights that are pinned for an offload", stackOf("RuntimeError: CUDA error: out of memory", "/w/qwen.py|<module>|transformer.set_offload(True)", "nunchaku/models/utils.py|set_device|p.data = p.data.pin_memory()"), "host_offload", "use_pin_memory=False"},
 		{
 			"a worker of the same web server", "$ uvicorn app:app --workers 4\nINFO:     Started server process [4113]\n" +
