@@ -162,6 +162,23 @@ func TestAFailureBehindManyStepsIsAnother(t *testing.T) {
 	}
 }
 
+// TestAnEpochCountsFromTheLastOne lets a training go on in its next epoch, where its counter begins anew.
+func TestAnEpochCountsFromTheLastOne(t *testing.T) {
+	t.Parallel()
+	var log strings.Builder
+	for epoch := range 2 {
+		for n := 0; n < 200; n += 10 {
+			fmt.Fprintf(&log, "Train Epoch: [%d][%3d/214] | Batch Time: 1.90 (2.01) | Losses/train_all_loss: 5.18e+00 (5.31e+00)\n", epoch, n)
+		}
+		if epoch == 0 {
+			log.WriteString("Traceback (most recent call last):\n  File \"/home/u/hook.py\", line 84, in after_epoch\n    x = f(x)\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.48 GiB. GPU 0 has a total capacity of 79.11 GiB of which 2.96 GiB is free.\n")
+		}
+	}
+	got := read(t, map[string]string{"x.log": log.String()}).Incidents
+	require.Len(t, got, 1)
+	assert.True(t, got[0].Survived)
+}
+
 // TestAMessageThatHarmsNoStepHarmsNotTheLast prints the message of a sandbox before each step.
 func TestAMessageThatHarmsNoStepHarmsNotTheLast(t *testing.T) {
 	t.Parallel()

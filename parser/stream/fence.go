@@ -267,13 +267,13 @@ func (f *fence) count(body []byte) bool {
 	if !ok {
 		return false
 	}
-	of, n := c.of(), string(c.n)
+	of, n := c.of(), c.number()
 	switch {
 	case f.until == 0:
 		f.of, f.n = of, n
 	case f.of == "":
 		f.of, f.n, f.begun = of, n, 1
-	case of == f.of && n != f.n && atMost([]byte(f.n), c.n):
+	case of == f.of && n != f.n && atMost([]byte(f.n), []byte(n)):
 		if f.begun > 0 {
 			f.n, f.begun = n, f.begun+1
 		}

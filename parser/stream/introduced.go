@@ -295,7 +295,7 @@ func (f *fence) readOn(line int, raw []byte) bool {
 	if h.Stream != f.stream && f.record == nil {
 		return false
 	}
-	if c, ok := countIn(body); ok && f.of == c.of() && string(c.n) != f.n && !atMost([]byte(f.n), c.n) {
+	if c, ok := countIn(body); ok && f.of == c.of() && c.number() != f.n && !atMost([]byte(f.n), []byte(c.number())) {
 		f.until = line
 		return false
 	}

@@ -96,7 +96,7 @@ const maxSign = 4 << 10
 // watch reads a message for signs of progress: steps that are counted (see step.go), and answered requests.
 func (r *messageReader) watch(at parser.Position, body []byte, h envelope.Header) {
 	if count, counted, status := r.sign(body); counted {
-		fields := parser.Fields{"count": string(count.n), "of": count.of()}
+		fields := parser.Fields{"count": count.number(), "of": count.of()}
 		if count.bar && len(count.total) > 0 {
 			fields["bar"] = "true"
 		}
@@ -152,7 +152,7 @@ func (r *Reader) noteCount(e *parser.Event) {
 		if c, ok := countIn(body[:min(len(body), maxSign)]); ok && !counted {
 			counted = true
 			at := parser.Position{Source: e.At.Source, Line: line, Passed: e.At.Passed}
-			r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: parser.Fields{"count": string(c.n), "of": c.of(), "before": "true"}})
+			r.emit(parser.Marker{At: at, Header: h, Name: "progress", Fields: parser.Fields{"count": c.number(), "of": c.of(), "before": "true"}})
 		}
 	}
 }

@@ -38,6 +38,7 @@ var rates = []string{"it/s", "s/it", "ms/step", "s/step", "samples/sec", "words/
 type counter struct {
 	n     []byte
 	total []byte // of how many, empty where that is not printed
+	epoch []byte // which of them it counts in, empty where that is not printed
 	word  string // before the number
 	bar   bool   // it stands in a bar of tqdm, or of one that looks alike
 }
@@ -50,6 +51,17 @@ func (c *counter) shows(measured func() bool) bool {
 // of is what a counter counts.
 func (c *counter) of() string { return c.word + "/" + string(c.total) }
 
+// number is what the counter is at, since the first epoch where it begins anew in each.
+func (c *counter) number() string {
+	epoch, err := strconv.Atoi(string(c.epoch))
+	n, bad := strconv.Atoi(string(c.n))
+	all, unknown := strconv.Atoi(string(c.total))
+	if err != nil || bad != nil || unknown != nil {
+		return string(c.n)
+	}
+	return strconv.Itoa(epoch*all + n)
+}
+
 func (c *counter) full() bool { return len(c.total) > 0 && bytes.Equal(c.n, c.total) }
 
 // countIn is what a message counts. An epoch is only counted where nothing in it is.
@@ -57,6 +69,7 @@ func countIn(body []byte) (best counter, ok bool) {
 	if n, ok := epochIn(body); ok {
 		return counter{n: []byte(n), word: "epoch"}, true
 	}
+	var epoch []byte
 	known, yes := false, false
 	measured := func() bool {
 		if !known {
@@ -70,6 +83,11 @@ func countIn(body []byte) (best counter, ok bool) {
 		}
 		c, size := counterAt(body, i)
 		if c.shows(measured) && !(c.full() && len(best.total) > 0) { // a bar within an epoch, at its end
+			if c.word == "epoch" && len(c.total) == 0 {
+				epoch = c.n
+			} else {
+				c.epoch = epoch
+			}
 			if !c.full() && (c.bar || c.word != "" && c.word != "epoch") {
 				return c, true
 			}

@@ -16,16 +16,16 @@ import (
 
 // isTextRow reports whether an event is in such a row.
 func (r *Reader) isTextRow(own []byte, at int) bool {
-	return isDumped(own) || isJudged(own) || r.isFinding(own, at) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.isPerturbed(at) ||
+	return isDumped(own) || isJudged(own) || r.isFinding(own, at) || r.isFramed(own, at) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.isPerturbed(at) ||
 		r.isTypeset(own, at) || r.isBeside(own, at)
 }
 
-// dumped is a row of a dump of Stack Exchange: its texts are in the values of attributes; a sample of WebDataset; and what SQLAlchemy writes into
-// a database, or reads from it.
-var dumped = lazyre.New(`^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="|^\{'__key__': '|^(?:.{0,80} )?sqlalchemy\.engine\.Engine(?:\.\w{1,40})? (?:INSERT|UPDATE|SELECT|\[(?:cached since|generated in|no key|raw sql|dialect)|Row \()`)
+// dumped is a row of a dump of Stack Exchange: its texts are in the values of attributes; a sample of WebDataset; what SQLAlchemy writes into
+// a database, or reads from it; a span of OpenTelemetry with what a model was asked; and a test of Robot Framework by its name.
+var dumped = lazyre.New(`\| (?:PASS|SKIP) \|$|^\s{0,40}"(?:gen_ai|llm)\.[\w.]{0,60}(?:prompt|completion|message|content)[\w.]{0,60}": "|^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="|^\{'__key__': '|^(?:.{0,80} )?sqlalchemy\.engine\.Engine(?:\.\w{1,40})? (?:INSERT|UPDATE|SELECT|\[(?:cached since|generated in|no key|raw sql|dialect)|Row \()`)
 
 // dumpSigns are in such rows.
-var dumpSigns = []string{"<row Id=", "{'__key__': '", "sqlalchemy.engine.Engine"}
+var dumpSigns = []string{"| PASS |", "| SKIP |", `"gen_ai.`, `"llm.`, "<row Id=", "{'__key__': '", "sqlalchemy.engine.Engine"}
 
 func isDumped(own []byte) bool {
 	return slices.ContainsFunc(dumpSigns, func(sign string) bool { return bytes.Contains(own, []byte(sign)) }) && dumped().Match(own)
@@ -58,6 +58,25 @@ func (r *Reader) isFinding(own []byte, at int) bool {
 	for line := range r.above(at) {
 		if indent := indentOf(line); indent < indentOf(own) {
 			return indent > 0 && linted().Match(line)
+		}
+	}
+	return false
+}
+
+// framed is a line of a source that a compiler or a spell checker shows below its place, which framePlace is (rustc, typos, biome).
+var (
+	framed     = lazyre.New(`^\s{0,6}(?:\d{1,7} ?)?[|│]`)
+	framePlace = lazyre.New(`^\s{0,8}(?:-->|╭▸|╭─\[) ?\S{1,300}:\d{1,7}:\d{1,5}\]?$`)
+)
+
+// isFramed reports whether an event is in such a line.
+func (r *Reader) isFramed(own []byte, at int) bool {
+	if !framed().Match(own) {
+		return false // as most events
+	}
+	for line := range r.above(at) {
+		if !framed().Match(line) {
+			return framePlace().Match(line)
 		}
 	}
 	return false
