@@ -78,14 +78,20 @@ func dynamicBatch(ctx *Context, _ string) verdict {
 // samplesByDefault lists the programs that divide batches into micro-batches by tokens only if set to.
 var samplesByDefault = []string{"verl", "openrlhf", "slime", "relax"}
 
-// zero0 reports whether the run's settings turn ZeRO off.
-func zero0(ctx *Context, _ string) verdict {
+// zero0 reports whether the run's settings turn ZeRO off. A model beside the trained one, such as a reference, may have an engine without it.
+func zero0(ctx *Context, _ string) (off verdict) {
+	if ctx.passesThrough("/deepspeed/runtime/zero/") {
+		return verdict{no, "it failed in ZeRO's code"}
+	}
 	for _, name := range zeroStage {
-		if f, ok := ctx.settings.find(name, true); ok && equal(f.value.Value, "0") {
-			return verdict{yes, f.key + " is 0, without ZeRO"}
+		switch f, ok := ctx.settings.find(name, true); {
+		case ok && equal(f.value.Value, "0"):
+			off = verdict{yes, f.key + " is 0, without ZeRO"}
+		case ok:
+			return verdict{no, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
 		}
 	}
-	return verdict{}
+	return off
 }
 
 // zero3 reports whether the run's settings ask for ZeRO stage 3, by its number or by the name of a configuration.

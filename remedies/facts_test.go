@@ -192,3 +192,15 @@ func TestWhatThePlatformCannotDoIsRuledOut(t *testing.T) {
 	assert.Equal(t, yes, ctx.holds("windows").truth)
 	assert.Equal(t, no, ctx.holds("killed").truth)
 }
+
+// TestAnotherModelsEngineTurnsNoZeROOff: a reference model's engine prints stage 0 behind the trained model's.
+func TestAnotherModelsEngineTurnsNoZeROOff(t *testing.T) {
+	t.Parallel()
+	holds := func(in *classifier.Incident, settings ...string) truth {
+		return newContext(run("openrlhf", settings...), in).holds("zero0").truth
+	}
+	step := frames("/x/deepspeed/runtime/zero/stage_1_and_2.py|step|self._optimizer_step(i)")
+	assert.Equal(t, yes, holds(gpuOOM("optimizer"), "zero_optimization_stage", "0"))
+	assert.Equal(t, no, holds(gpuOOM("optimizer"), "zero_stage", "2", "zero_optimization_stage", "0"))
+	assert.Equal(t, no, holds(gpu("optimizer", 0, 0, 0, step), "zero_optimization_stage", "0"))
+}
