@@ -10,6 +10,22 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// contrast is a log and another one that differs in what decides, each with its cause and its first change, which is not looked at where it is
+// empty.
+type contrast struct{ log, cause, first, otherwise, other, then string }
+
+func (c contrast) check(t *testing.T) {
+	t.Helper()
+	for _, w := range [][3]string{{c.log, c.cause, c.first}, {c.otherwise, c.other, c.then}} {
+		a := answerTo(t, w[0])
+		require.NotNil(t, a.Cause)
+		assert.Equal(t, w[1], a.Cause.ID, a.Cause.Text)
+		if w[2] != "" {
+			assert.Equal(t, w[2], firstChange(a))
+		}
+	}
+}
+
 // TestOneLineOfALogDecidesTheCause pairs logs with their cause and first change, and with those of the same log but for one line.
 func TestOneLineOfALogDecidesTheCause(t *testing.T) {
 	t.Parallel()
@@ -42,7 +58,7 @@ func TestOneLineOfALogDecidesTheCause(t *testing.T) {
 		rises += fmt.Sprintf("batch %d/375  allocated %.2f GiB  reserved %.2f GiB\n", 25*i+25, 9.44+1.95*float64(i), 10.46+1.95*float64(i))
 	}
 	rises += stackOf(full("304.00 MiB", "23.68", "271.38 MiB", "23.01"), "/home/u/embed.py|<module>|out = model(**enc)", "transformers/models/qwen3/modeling_qwen3.py|forward|down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))")
-	for name, c := range map[string]struct{ log, cause, first, otherwise, other, then string }{
+	for name, c := range map[string]contrast{
 		"engines that slept hold the node":              {openrlhf + slept + loads + held, "host_offload", "--vllm_enable_sleep=False", openrlhf + loads + held, "host_load", ""},
 		"a process that was there before the engine":    {slime + fmt.Sprintf(found, "16.20") + buffers, "foreign_process", "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv", slime + fmt.Sprintf(found, "78.20") + buffers, "engine_share_too_large", ""},
 		"a batch of segments far above the default":     {fmt.Sprintf(whisper, "32"), "engine_activation", "batch_size=8", fmt.Sprintf(whisper, "8"), "engine_activation", "batch_size=4"},
@@ -53,14 +69,7 @@ func TestOneLineOfALogDecidesTheCause(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			assert.Len(t, slices.CompactFunc(slices.Clone(answerTo(t, c.log).Proposals), func(a, b Proposal) bool { return a.Title == b.Title }), len(answerTo(t, c.log).Proposals), "nothing is said twice")
-			for _, w := range [][3]string{{c.log, c.cause, c.first}, {c.otherwise, c.other, c.then}} {
-				a := answerTo(t, w[0])
-				require.NotNil(t, a.Cause)
-				assert.Equal(t, w[1], a.Cause.ID, a.Cause.Text)
-				if w[2] != "" {
-					assert.Equal(t, w[2], firstChange(a))
-				}
-			}
+			c.check(t)
 		})
 	}
 }

@@ -55,8 +55,12 @@ func (r *Reader) isFinding(own []byte, at int) bool {
 	if linted().Match(body) {
 		return true
 	}
+	margin := indentOf(own)
+	if margin == 0 {
+		return false // as most events
+	}
 	for line := range r.above(at) {
-		if indent := indentOf(line); indent < indentOf(own) {
+		if indent := indentOf(line); indent < margin {
 			return indent > 0 && linted().Match(line)
 		}
 	}
