@@ -167,7 +167,7 @@ func (f *file) stepped(line int, h *envelope.Header) {
 // courses lists messages that programs print repeatedly, with the memory they measure. Other sizes are printed only at startup.
 var courses = map[string]string{
 	"reading.card": "gpu", "reading.card_named": "gpu", "reading.peak": "gpu", "verl.peak": "gpu", "deepspeed.memory": "gpu", "megatron.memory": "gpu",
-	"slime.memory": "gpu", "torchtitan.memory": "gpu", "reading.gpu": "gpu", "reading.card_above": "gpu",
+	"slime.memory": "gpu", "torchtitan.memory": "gpu", "reading.gpu": "gpu", "reading.device": "gpu", "reading.card_above": "gpu",
 	"reading.rss": "host", "reading.host_above": "host", "docker.stats": "host", "reading.host": "host", "reading.node": "host", "deepspeed.host_memory": "host", "roll.rss": "host", "roll.rss_train": "host", "ggml.prompt_cache": "host",
 }
 

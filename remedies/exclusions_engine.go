@@ -11,10 +11,13 @@ import (
 	"oomscan/remedies/memory"
 )
 
-// cacheAway returns why a smaller share of an engine frees nothing during a weight update, or "": the engine holds far less than its
-// share, so that its cache, which alone would shrink, is not on the card.
+// cacheAway returns why a smaller share of an engine frees nothing during a weight update, or "": its cache, which alone would shrink, is not on
+// the card. vLLM says so when only its weights wake up; otherwise, the engine holds far less than its share.
 func cacheAway(q *question) string {
 	ctx, r, changes := q.Context, q.root, q.changes
+	if g, woke := lastReading(ctx.run, "vllm.woke"); woke && g.Fields["tags"] == "'weights'" && ctx.phase == "weight_update" && !ctx.is("engine_wakes") && !ctx.is("engine_process") {
+		return "vLLM woke up its weights alone: its cache is not on the card"
+	}
 	if ctx.phase != "weight_update" || ctx.is("engine_process") || r.Total == nil || r.OtherProcesses == nil || len(changes) == 0 || changes[0].From == nil {
 		return ""
 	}

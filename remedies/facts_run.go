@@ -174,6 +174,9 @@ func experts(ctx *Context, _ string) verdict {
 	if n, ok := ctx.settings.integer("num_experts", "num_local_experts", "n_routed_experts"); ok {
 		return verdict{truthOf(n > 1), "the model has experts"}
 	}
+	if m, _, ok := knownModel(&ctx.run.Model); ok && m.Experts > 0 {
+		return verdict{yes, m.Name + " has experts"}
+	}
 	return verdict{}
 }
 

@@ -125,3 +125,64 @@ func TestAnEnginesOwnWordsShowNoFragmentation(t *testing.T) {
 		}
 	}
 }
+
+// TestWhatALogSaysOfItsParts pairs logs with the cause, the first change and what must not be proposed: which part of an engine is awake, what
+// grows, whose scores failed. Each has a twin that says something else.
+func TestWhatALogSaysOfItsParts(t *testing.T) {
+	t.Parallel()
+	sleeps := func(rise float64) string {
+		out := "+ python3 -m verl.trainer.main config=examples/config.yaml worker.actor.micro_batch_size_per_device_for_update=4\n"
+		for i := range 12 {
+			out += fmt.Sprintf("(WorkerDict pid=9) Before vllm offload in sharding manager: %.2f GB / 79.25 GB.\n(WorkerDict pid=9) After vllm offload in sharding manager: %.2f GB / 79.25 GB.\nRunning step:   6%%|6         | %d/200 [0:01:36<16:36:48, 96.0s/it]\n", 32.6+rise*float64(i), 11.7+rise*float64(i), i+1)
+		}
+		return out + stackOf(full("4.36 GiB", "79.25", "3.76 GiB", "70.00"), "/w/EasyR1/verl/workers/actor/dp_actor.py|update_policy|loss.backward()", "torch/autograd/graph.py|_engine_run_backward|return Variable._execution_engine.run_backward(")
+	}
+	moves := func(woke string) string {
+		return "+ swift rlhf --rlhf_type grpo --model /m/Qwen3-32B --train_type lora --use_vllm true --vllm_mode colocate --vllm_gpu_memory_utilization 0.5 --deepspeed zero3 --vllm_tensor_parallel_size 4 --move_model_batches 16 --sleep_level 1 --torch_dtype bfloat16\n" +
+			"INFO 01-29 09:46:31 [executor_base.py:205] It took 0.611284 seconds to wake up" + woke + ".\n" +
+			stackOf(full("250.00 MiB", "79.19", "143.36 MiB", "98.45"), "swift/trainers/rlhf_trainer/grpo_trainer.py|_fast_infer|self._move_model_to_vllm()", "swift/trainers/rlhf_trainer/rollout_mixin.py|_move_model_to_vllm|self._move_full_model_to_vllm()",
+				"deepspeed/runtime/zero/partition_parameters.py|_allgather_params_coalesced|flat_tensor = torch.empty(tensor_size, dtype=param_list[0].ds_tensor.dtype,")
+	}
+	scores := func(frame string) string {
+		return "+ python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=/m/gpt-oss-20b actor_rollout_ref.rollout.log_prob_micro_batch_size_per_gpu=32 +actor_rollout_ref.model.override_config.attn_implementation=eager\n" +
+			stackOf(full("24.50 GiB", "79.19", "7.09 GiB", "66.83"), "/o/verl/workers/fsdp_workers.py|compute_log_prob|outputs = self.actor.compute_log_prob(data=data)", "/o/verl/workers/actor/dp_actor.py|compute_log_prob|outputs = self._forward_micro_batch(", frame)
+	}
+	builds := func(model string) string {
+		return "$ python3 -m sglang.launch_server --model-path Qwen/" + model + " --mem-fraction-static 0.85\n[2025-10-14 08:31:30] Load weight begin. avail mem=43.94 GB\n" +
+			stackOf(full("768.00 MiB", "44.40", "245.31 MiB", "43.68"), "sglang/srt/managers/scheduler.py|__init__|self.tp_worker = TpWorkerClass(", "sglang/srt/model_executor/model_runner.py|load_model|self.model = get_model(", "sglang/srt/layers/quantization/unquant.py|create_weights|torch.empty(")
+	}
+	predicts := func(keeps, bar string) string {
+		return "#SBATCH --mem=128G\n+ srun python predict.py --ckpt unet.ckpt\nNamespace(ckpt='unet.ckpt', batch_size=16, num_workers=8, return_predictions=" + keeps + ")\nGPU available: True (cuda), used: True\n" +
+			bar + " DataLoader 0:  37%|███▋      | 1534/4120 [07:58<13:26,  3.21it/s]\nslurmstepd: error: Detected 1 oom_kill event in StepId=812231.0. Some of the step tasks have been OOM Killed.\nsrun: error: gpu07: task 0: Out Of Memory\n"
+	}
+	const eager = "transformers/models/gpt_oss/modeling_gpt_oss.py|eager_attention_forward|combined_logits = combined_logits - combined_logits.max(dim=-1, keepdim=True).values"
+	for name, c := range map[string]struct{ log, cause, first, has, never string }{
+		"readings that climb while the engine sleeps":   {log: sleeps(0.9), cause: "leak_over_steps", first: "trainer.find_last_checkpoint=true", never: "micro_batch"},
+		"readings that stay":                            {log: sleeps(0), cause: "logits", has: "micro_batch_size_per_device_for_update"},
+		"an engine whose weights alone are awake":       {log: moves(" tags ['weights']"), cause: "weight_update", never: "utilization"},
+		"an engine that is all awake":                   {log: moves(""), cause: "weight_update", has: "--vllm_gpu_memory_utilization"},
+		"attention scores that the code calls logits":   {log: scores(eager), cause: "attention_scores", first: "actor_rollout_ref.model.override_config.attn_implementation=kernels-community/vllm-flash-attn3", never: "use_fused_kernels"},
+		"another model's":                               {log: scores(strings.ReplaceAll(eager, "gpt_oss", "qwen3")), cause: "attention_scores", first: "actor_rollout_ref.model.override_config.attn_implementation=flash_attention_2"},
+		"the logits of the vocabulary":                  {log: scores("verl/utils/torch_functional.py|logprobs_from_logits|output = F.log_softmax(logits, dim=-1)"), cause: "logits", has: "use_fused_kernels"},
+		"experts, which bitsandbytes does not quantize": {log: builds("Qwen3-30B-A3B-Instruct-2507"), cause: "states_too_big", first: "--tp-size=2", never: "bitsandbytes"},
+		"a dense model":                                 {log: builds("Qwen3-32B"), cause: "states_too_big", has: "bitsandbytes"},
+		"predictions that are kept":                     {log: predicts("True", "Predicting"), cause: "leak_over_steps", first: "return_predictions=False", has: "--mem=344G"},
+		"predictions that are not kept":                 {log: predicts("False", "Predicting"), cause: "limit_too_small", first: "--mem=192G"},
+		"a test, whose outputs are not kept":            {log: predicts("True", "Testing"), cause: "limit_too_small", first: "--mem=192G"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, c.log)
+			require.NotNil(t, a.Cause)
+			assert.Equal(t, c.cause, a.Cause.ID)
+			if c.first != "" {
+				assert.Equal(t, c.first, firstChange(a))
+			}
+			all := strings.Join(changesOf(a), " ")
+			assert.Contains(t, all, c.has)
+			if c.never != "" {
+				assert.NotContains(t, all, c.never)
+			}
+		})
+	}
+}

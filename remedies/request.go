@@ -230,6 +230,7 @@ var places = []struct {
 	{memory.Sampler, []string{"topk_topp", "top_k_top_p", "apply_top_k", "/sample/sampler.py", "rejection_sampler.py", "_dummy_sampler_run", "layers/sampler.py"}},
 	{memory.Cache, []string{"exllamav2/cache", "exllamav3/cache", "allocate_kv_cache", "cache_engine.py", "transformers/cache_utils.py", "init_kv_cache", "memory_pool.py"}},
 	{memory.Unpacked, []string{"dequantize", "matmul_4bit"}},
+	{memory.Attention, []string{"eager_attention", "attn_logits", "attention_logits"}}, // some models call their scores logits, gpt-oss's code among them
 	{memory.Logits, []string{
 		"lm_head", "logits", "log_softmax", "cross_entropy", "crossentropy", "logsumexp", "entropy_from", "gather_logprobs", "logprobs_from", "output_layer", "selective_log_softmax",
 		"transformer.py forward output = self.output(", "transformer.py forward self.output(", "model.py forward output = self.output(", "model.py forward self.output(", // torchtune's and TorchTitan's heads
@@ -239,7 +240,7 @@ var places = []struct {
 		"convert_to_fp32",                     // accelerate's wrapper of the model's output
 		"fp16_to_float32", "float_conversion", // Megatron's wrapper turns the model's output into float32 (megatron/core/transformer/module.py)
 	}},
-	{memory.Attention, []string{"eager_attention", "attn_weights", "attention_scores", "unfused", "core_attention", "baddbmm", "rel_shift", "matrix_bd", ".py _attn "}},
+	{memory.Attention, []string{"attn_weights", "attention_scores", "unfused", "core_attention", "baddbmm", "rel_shift", "matrix_bd", ".py _attn "}},
 	{memory.Gather, []string{
 		"full_tensor", "all_gather_into_tensor", "all_gather_tensor", "_all_gather", "_to_replicate_tensor", "unshard", "summon_full_params", "gather_16bit", "full_state_dict",
 		"gatheredparameters", "allgather",

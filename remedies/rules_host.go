@@ -58,6 +58,9 @@ func hostMemory(q *paramQuery) proposedValue {
 	if n := cause.RankCopies(q.input()); n > need && q.is("fsdp_cpu_ram_efficient_loading=False") && q.phase == "init" {
 		need, how = n+n/10, copiesFactor+"the "+classifier.GiB(n)+" of the ranks' copies of the weights"
 	}
+	if n, all := batchesDone(q.Context); n > 0 && now/n*all > need {
+		need, how = now/n*all, fmt.Sprintf("%s%d / %d batches x %s", wholeFactor, all, n, classifier.GiB(now))
+	}
 	if n := promptCacheLimit(q.Context); now+n > need {
 		need, how = now+n, fmt.Sprintf("%s + %s of cached prompts", classifier.GiB(now), classifier.GiB(n))
 	}
@@ -71,6 +74,24 @@ func hostMemory(q *paramQuery) proposedValue {
 		return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: how}
 	}
 	return proposedValue{to: itoa(to) + cmp.Or(q.p.Value, "G"), how: fmt.Sprintf("%s, rounded up to a multiple of %d GiB", how, step)}
+}
+
+// bar matches how many of all batches a bar shows to be done.
+var bar = lazyre.New(`\| (\d{1,9})/(\d{1,9}) \[`)
+
+// batchesDone returns how many batches of how many were done, in an evaluation that keeps the outputs of all of them; zeros if that is unknown.
+func batchesDone(ctx *Context) (n, all int64) {
+	m := bar().FindStringSubmatch(ctx.incident.PhaseWhy)
+	if m == nil || !ctx.is("host_evaluation") {
+		return 0, 0
+	}
+	n, _ = parseInt(m[1])
+	all, _ = parseInt(m[2])
+	const few, most = 20, 1 << 20
+	if n < few || all <= n || all > most {
+		return 0, 0 // what it held before the first batch counts for too much
+	}
+	return n, all
 }
 
 // promptCacheLimit is what llama.cpp's server may still put into the cache of finished prompts, when its limit is known.
@@ -98,6 +119,9 @@ const passingFactor = "1.1 x the weights of "
 
 // copiesFactor begins the arithmetic of a limit that holds a copy of the weights for each rank.
 const copiesFactor = "1.1 x "
+
+// wholeFactor begins the arithmetic of a limit that holds what a whole evaluation keeps.
+const wholeFactor = "all batches, "
 
 // cardShare raises a container's share of a card, in MiB, by a quarter.
 func cardShare(q *paramQuery) proposedValue {
@@ -135,7 +159,7 @@ func cardLimit(q *paramQuery) proposedValue {
 
 // isHostMemory reports whether a change is one of [hostMemory].
 func isHostMemory(c Change) bool {
-	return c.From != nil && c.To != nil && slices.ContainsFunc([]string{"1.5 x ", "1.25 x ", copiesFactor, missingFactor}, func(s string) bool { return strings.HasPrefix(c.ComputedFrom, s) })
+	return c.From != nil && c.To != nil && slices.ContainsFunc([]string{"1.5 x ", "1.25 x ", copiesFactor, missingFactor, wholeFactor}, func(s string) bool { return strings.HasPrefix(c.ComputedFrom, s) })
 }
 
 // guess says that more host memory is a guess, by the factor of the change.
@@ -147,6 +171,9 @@ func guess(ctx *Context, c *Change) string {
 	}
 	if strings.HasPrefix(c.ComputedFrom, missingFactor) {
 		return "Enough for what was missing, plus a quarter of it."
+	}
+	if strings.HasPrefix(c.ComputedFrom, wholeFactor) {
+		return "Enough for the outputs of all batches, at the rate so far."
 	}
 	if strings.HasPrefix(c.ComputedFrom, passingFactor) {
 		return "Enough for all weights, which pass through host memory on their way to the GPU, if nothing else is large."

@@ -18,6 +18,11 @@ func barMarkers() []pattern.Pattern {
 			[]string{"Validation", "Validation DataLoader 0", "Validating", "Evaluation", "Evaluating", "Testing", "Testing DataLoader 0"},
 		},
 		{
+			"prediction", "forward", `Predicting(?: DataLoader \d{1,3})?`, "PyTorch Lightning 1.9-2.x, callbacks/progress/tqdm_progress.py; scripts",
+			[]string{"Predicting: ", "Predicting DataLoader "},
+			[]string{"Predicting", "Predicting DataLoader 0"},
+		},
+		{
 			"generation", "rollout", `(?:Generating|Generating responses|Rollout generation|Sampling|sampling loop time step|Processed prompts)`, "vLLM, entrypoints/llm.py; slime, rollout/sglang_rollout.py; guided-diffusion; scripts",
 			[]string{"Generating: ", "Generating responses: ", "Rollout generation: ", "Sampling: ", "sampling loop time step: ", "Processed prompts: "},
 			[]string{"Generating", "Generating responses", "Rollout generation", "Sampling", "sampling loop time step", "Processed prompts"},

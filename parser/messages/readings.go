@@ -137,14 +137,18 @@ func readingPatterns() []pattern.Pattern {
 		},
 		{
 			Name:     "reading.device",
-			Literals: []string{"device memory used/total (GB): "},
-			Expr:     `(?:(?:Memory-Usage |^)(?<label>[^:,]{1,80})[:,] [^:]{1,80}: [\d.]{1,12}, [^:]{1,40}: [\d.]{1,12}, )?device memory used/total \(GB\): (?<used_gib>\d{1,5}(?:\.\d{1,3})?)/(?<total_gib>\d{1,5}(?:\.\d{1,3})?)`,
-			Gauge:    true, Source: "verl, utils/profiler/performance.py; AReaL, api/io_struct.py",
+			Literals: []string{"device memory used/total (GB): ", "in sharding manager: ", "in vllm engine: ", "model init: ", "module init: ", "optimizer init: ", "during init: ", "After vllm init: "},
+			Expr: `(?:(?:Memory-Usage |^)(?<label>[^:,]{1,80})[:,] [^:]{1,80}: [\d.]{1,12}, [^:]{1,40}: [\d.]{1,12}, )?device memory used/total \(GB\): (?<used_gib>\d{1,5}(?:\.\d{1,3})?)/(?<total_gib>\d{1,5}(?:\.\d{1,3})?)` +
+				`|^(?<label>(?:After|Before) [^:,]{3,60}): (?<used_gib>\d{1,5}\.\d\d) GB / (?<total_gib>\d{1,5}\.\d\d) GB\.`,
+			Gauge: true, Source: "verl, utils/profiler/performance.py; AReaL, api/io_struct.py; EasyR1, verl/utils/model_utils.py (print_gpu_memory_usage)",
 			Match: []pattern.Sample{{
 				Line: "Before resume SGLang weights in sharding manager, memory allocated (GB): 30.61, memory reserved (GB): 31.20, device memory used/total (GB): 39.10/79.15",
 				Want: parser.Fields{"label": "Before resume SGLang weights in sharding manager", "used": "41983305318", "total": "84986665370"},
+			}, {
+				Line: "After vllm offload in sharding manager: 11.67 GB / 79.25 GB.",
+				Want: parser.Fields{"label": "After vllm offload in sharding manager", "used": "12530567086", "total": "85094039552"},
 			}},
-			NoMatch: []string{"device memory used: 39.10"},
+			NoMatch: []string{"device memory used: 39.10", "After vllm init: 4 GB / 80 GB"},
 		},
 		{
 			Name:     "reading.before",

@@ -191,6 +191,17 @@ func vllmGauges() []pattern.Pattern {
 				Want: parser.Fields{"freed": "65498251264", "used": "17716740096"},
 			}},
 		},
+		{
+			Name:     "vllm.woke",
+			Literals: []string{" seconds to wake up"},
+			Expr:     `It took [\d.]{1,16} seconds to wake up(?: tags [\[{](?<tags>[^\]}]{1,60})[\]}])?`,
+			Gauge:    true, Source: "vLLM since 0.8.3, executor/executor_base.py: what took its memory back, all of it where no tags are named", Also: []string{"vllm.awake", "vllm.awake_weights"},
+			Match: []pattern.Sample{
+				{Line: "It took 0.731000 seconds to wake up tags {'weights'}.", Want: parser.Fields{"tags": "'weights'"}},
+				{Line: "It took 0.731000 seconds to wake up."},
+			},
+			NoMatch: []string{"It took 1.206518 seconds to fall asleep."},
+		},
 	}
 }
 

@@ -9,7 +9,7 @@ import (
 
 // usesMemory lists the readings of the memory that ran out.
 var usesMemory = map[string][]string{
-	"gpu":  {"reading.card", "reading.card_named", "reading.gpu", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory", "reading.card_above"},
+	"gpu":  {"reading.card", "reading.card_named", "reading.gpu", "reading.device", "reading.peak", "verl.peak", "vllm.slept", "slime.memory", "deepspeed.memory", "megatron.memory", "reading.card_above"},
 	"host": {"reading.rss", "docker.stats", "reading.host", "reading.node", "deepspeed.host_memory", "roll.rss", "roll.rss_train", "reading.host_above"},
 }
 

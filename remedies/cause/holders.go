@@ -234,10 +234,13 @@ var inMemoryKeys = []string{
 }
 
 // KeepsPredictions reports that host memory ran out in an evaluation that keeps the outputs of all batches to the end: transformers' Trainer
-// does, and scripts that join them.
+// does, Lightning's predict unless it is told not to (lightning/pytorch/loops/prediction_loop.py), and scripts that join them.
 func KeepsPredictions(in *Input) string {
 	if in.JoinsOutputs && in.host() {
 		return "the evaluation keeps the outputs of all its batches in host memory, and joins them at its end"
+	}
+	if strings.Contains(in.Stage, "predicting dataloader") && in.host() && !in.off("return_predictions") {
+		return "Lightning's predict keeps what predict_step returns for every batch in host memory until it ends"
 	}
 	if !in.host() || in.DataWorkers || !containsAny(in.Stage, []string{"***** running evaluation", "***** running prediction"}) {
 		return ""
