@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 
 	"oomscan/parser"
 )
@@ -17,6 +18,9 @@ const (
 	kernelVictim = "kernel.constraint" // the process that the kernel is about to kill
 	cppBackward  = "torch.cpp_backward"
 )
+
+// describedReason is how kubectl describe begins the reason of a container's end; in a manifest it has a small letter.
+const describedReason = "Reason:"
 
 // dedupe returns copies of the events of one input, drops duplicates and adds details to the evidence that they belong to.
 func dedupe(f *file) []*event {
@@ -147,6 +151,8 @@ func ownerOf(events []*event, d *event) *event {
 		switch {
 		case d.Pattern == kernelVictim && e.fields["pid"] != "" && d.fields["pid"] != e.fields["pid"]:
 			continue // it comes before its own kill
+		case d.Pattern == kubeMemory && dist > 0 && strings.HasPrefix(strings.TrimLeft(e.Text, " "), describedReason):
+			continue // a container's limits stand below its state
 		case !same && d.Kind != parser.OOMKill:
 			continue
 		case dist <= 0 && -dist <= reach: // prefer the last one before

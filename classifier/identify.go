@@ -42,6 +42,9 @@ func (j *job) identify(e *event) identity {
 			id.fillByLabel(f, e.Header.Process)
 		}
 	}
+	if id.PID <= 0 && e.Header.Process == "" && !kill {
+		id.fillByPath(e.file)
+	}
 	j.complete(&id, e.file, &e.Header)
 	if id.Rank < 0 && j.bareEngine() {
 		id.Rank = id.Engine - 1

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oomscan/parser"
+	"oomscan/parser/lazyre"
 )
 
 // failure is what a launcher says about a process that ended.
@@ -136,6 +137,42 @@ func (j *job) fillByLauncher(id *identity) {
 			id.fill(&x.identity)
 		}
 	}
+}
+
+// ofProcess matches the path of a file in which a launcher keeps what one process writes: torchrun's by the restart and the local rank
+// (torch/distributed/elastic/multiprocessing/api.py), those of Open MPI and Horovod (--output-filename) by the rank.
+var ofProcess = lazyre.New(`(?:^|[/!])(?:attempt_\d{1,4}/(\d{1,5})/(?:filtered_)?std(?:out|err)\.log|rank\.(\d{1,6})/std(?:out|err))(?:\.(?:gz|zst|xz|bz2|lz4))*$`)
+
+// fillByPath completes an identity with what the path of a launcher's file for one process says, and with the only rank that lines in it name.
+func (i *identity) fillByPath(f *file) {
+	m := ofProcess().FindStringSubmatch(f.Name)
+	if m == nil {
+		return
+	}
+	if n, err := strconv.Atoi(m[1]); err == nil && i.LocalRank < 0 {
+		i.LocalRank = n
+	}
+	if n, err := strconv.Atoi(m[2]); err == nil && i.Rank < 0 {
+		i.Rank = n
+	}
+	if i.Rank < 0 {
+		i.Rank = f.onlyRank()
+	}
+}
+
+// onlyRank returns the rank that an input names, -1 if it names none or several.
+func (f *file) onlyRank() int {
+	rank := -1
+	for key, id := range f.Identities {
+		switch {
+		case key.Kind != "rank":
+		case rank >= 0 || id.Mixed:
+			return -1
+		default:
+			rank = id.Rank
+		}
+	}
+	return rank
 }
 
 // srunHost returns the node on which the event's task ended, according to srun: `srun: error: n031: task 2: Exited with ...`, or

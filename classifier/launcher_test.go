@@ -29,6 +29,42 @@ func TestSrunTellsWhereATaskRan(t *testing.T) {
 	}
 }
 
+// TestALaunchersFileIsOneProcess reads a failure without a label in the file of one process, beside those of others.
+func TestALaunchersFileIsOneProcess(t *testing.T) {
+	t.Parallel()
+	const (
+		barrier = "[rankN]:[W415 22:03:11.118710020 ProcessGroupNCCL.cpp:4115] [PG ID 0 PG GUID 0 Rank N]  using GPU 1 to perform barrier as devices used by this process are currently unknown.\n"
+		oom     = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+		banner  = "# torchrun --nnodes=1 --nproc_per_node=8 train.py\n"
+	)
+	for name, c := range map[string]struct {
+		path, before, other string
+		rank                int
+	}{
+		"torchrun's":                        {"logs/none_x1/attempt_0/1/stderr.log", strings.ReplaceAll(barrier, "N", "1"), "", 1},
+		"torchrun's in an archive":          {"job.tar.gz!attempt_2/1/stderr.log.gz", strings.ReplaceAll(barrier, "N", "1"), "", 1},
+		"of the second node":                {"logs/none_x1/attempt_0/1/stderr.log", strings.ReplaceAll(barrier, "N", "9"), "", 9},
+		"without a label on one node":       {"logs/none_x1/attempt_0/1/stderr.log", "", banner, 1},
+		"without a label on many":           {"logs/none_x1/attempt_0/1/stderr.log", "", strings.ReplaceAll(banner, "nnodes=1", "nnodes=2"), -1},
+		"of several ranks":                  {"logs/none_x1/attempt_0/1/stderr.log", strings.ReplaceAll(barrier, "N", "9") + strings.ReplaceAll(barrier, "N", "1"), "", -1},
+		"of a node, in a folder of its own": {"logs/1/stderr.log", strings.ReplaceAll(barrier, "N", "9"), "", -1},
+		"Open MPI's":                        {"out/1/rank.09/stderr", "", "", 9},
+		"Horovod's":                         {"out/rank.3/stdout.gz", "", "", 3},
+		"of a node rank":                    {"out/rank.3/train.log", "", "", -1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, map[string]string{"logs/none_x1/attempt_0/0/stderr.log": strings.ReplaceAll(barrier, "N", "0"), c.path: c.before + oom, "run.out": c.other}).Incidents
+			require.Len(t, got, 1)
+			rank := -1
+			if got[0].Root.Rank != nil {
+				rank = *got[0].Root.Rank
+			}
+			assert.Equal(t, c.rank, rank)
+		})
+	}
+}
+
 // TestRanksBehindADriver keeps the ranks of one program together when its driver has repeated the first one's failure.
 func TestRanksBehindADriver(t *testing.T) {
 	t.Parallel()

@@ -113,21 +113,33 @@ func numbered(name string) bool {
 	return false
 }
 
-// aged matches a name with a number before its ending, as spdlog, winston, logrotate with an extension, and namers for Python's handlers write it.
-var aged = lazyre.New(`^(.*[^.\d].*?)\.(\d{1,2})` + ending)
+// aged matches a name with a number before its ending, as spdlog, winston, logrotate with an extension, and namers for Python's handlers write
+// it, or with a time and perhaps the number of a part (pm2-logrotate, logrotate with dates and an extension, Logback, Log4j).
+var aged = lazyre.New(`^(.*?[^.\d].*?)(?:\.(\d{1,2})|(?:__|[-._])(20\d\d[-._]?[01]\d[-._]?[0-3]\d(?:[-_T]?[0-2]\d(?:[-:._]?[0-5]\d){1,2})?)(?:[-._](\d{1,3}))?)` + ending)
 
 // places are those of the names of a job's inputs. They order the files of a rotated log from the oldest to the newest, everything else by name.
 type places map[string]placed
 
-// placesOf finds the places of names. Ranks and runs have a number before the ending as well, so it counts only with the live file and all files
-// that are newer: there is no rank or run without one, and ranks begin with 0.
+// placesOf finds the places of names. Ranks and runs have a number or a time before the ending as well, so a number counts only with the live
+// file and all files that are newer, a time only with the live file: there is no rank or run without one, and ranks begin with 0.
 func placesOf(names []string) places {
 	p := make(places, len(names))
 	older := map[string]map[int][]string{} // by the name of the live file
 	for _, name := range names {
 		p[name] = placeOf(name)
-		if m := aged().FindStringSubmatch(name); m != nil && p[name].log == name {
-			log := m[1] + m[3]
+	}
+	for _, name := range names {
+		m := aged().FindStringSubmatch(name)
+		if m == nil || p[name].log != name {
+			continue
+		}
+		log := m[1] + m[5]
+		live, ok := p[log]
+		switch part, _ := strconv.Atoi(m[4]); {
+		case !ok:
+		case m[3] != "":
+			p[name] = placed{name, live.log, placeOfTime(m[3]) + part}
+		default:
 			if older[log] == nil {
 				older[log] = map[int][]string{}
 			}
@@ -136,14 +148,14 @@ func placesOf(names []string) places {
 		}
 	}
 	for log, files := range older {
-		live, ok := p[log]
+		ok := true
 		for n := range len(files) {
 			ok = ok && files[n+1] != nil
 		}
 		for n, names := range files {
 			for _, name := range names {
 				if ok {
-					p[name] = placed{name, live.log, live.place - n}
+					p[name] = placed{name, p[log].log, p[log].place - n}
 				}
 			}
 		}

@@ -29,6 +29,11 @@ func TestRotatedLogsAreInOrderOfTime(t *testing.T) {
 		{"x.2026-11-01_09.log", "x.2026-11-01_10.log.gz", "x.log"},
 		{"x-2026-11-01T09-15-10.123.log", "x-2026-11-01T09-15-10.124-size.log.gz", "x-2026-11-01T10-00-00.000.log", "x.log"},
 		{"x.2026-11-01_09-15-10_123456.log", "x.2026-11-01_10-00-00_000000.log.gz", "x.log"},
+		{"x__2026-11-01_09-15-10.log", "x__2026-11-02_00-00-00.log.gz", "x.log"},
+		{"x-20261101.log", "x-20261102.log.gz", "x.log"},
+		{"x.2026-11-01.9.log", "x.2026-11-01.10.log.gz", "x.2026-11-02.0.log", "x.log"},
+		{"x-2026-11-01-1.log", "x-2026-11-01-2.log", "x.log"},
+		{"x_2026-11-01_09-15.log", "x_2026-11-01_10-00.log", "x.log", "y-2026-11-01.log", "y-2026-11-02.log"},
 		{"a.tar!x.log.1", "a.tar!x.log"},
 		{"x.log.aa", "x.log.ab.gz", "x.log.ac"},
 		{"x.log.part1", "x.log.part2", "x.log.part10"},
@@ -127,7 +132,7 @@ func TestARotatedTracebackIsOne(t *testing.T) {
 	assert.Equal(t, "logprob", string(want[0].Phase))
 	for at := 2; at < len(lines); at++ {
 		before, after := strings.Join(lines[:at], other)+other, strings.Join(lines[at:], other)
-		for _, older := range []string{"x.log.1", "x.1.log"} {
+		for _, older := range []string{"x.log.1", "x.1.log", "x__2026-11-01_09-15-10.log", "x-20261101.log.gz", "x.2026-11-01.0.log"} {
 			c := gather(t, map[string]string{older: before, "x.log": after})
 			for range 2 { // what is collected stays as it is
 				got := c.Result().Incidents
@@ -140,6 +145,8 @@ func TestARotatedTracebackIsOne(t *testing.T) {
 		for name, logs := range map[string]map[string]string{
 			"another log":         {"w.log": before, "x.log": after},
 			"another run":         {"x.1.log": before, "x.2.log": after},
+			"a run with a time":   {"x-2026-11-01_09-15-10.log": before, "x-2026-11-01_10-15-10.log": after},
+			"another's live file": {"w-2026-11-01_09-15-10.log": before, "x.log": after},
 			"another rank's log":  {"x.0.log": strings.ReplaceAll(after, "rank0", "rank2"), "x.1.log": before, "x.log": after},
 			"another rank":        {"x.log.1": before, "x.log": strings.ReplaceAll(after, "rank0", "rank1")},
 			"far behind":          {"x.log.1": before, "x.log": strings.Repeat("and on\n", 99) + after},

@@ -363,7 +363,7 @@ var disguises = []disguise{
 	}},
 	{name: "Semaphore", wrap: records(`{"event":"cmd_output","timestamp":%m,"output":%s}`)},
 	{name: "Kaggle", wrap: list("[", `{"stream_name":"stderr","time":12.345678,"data":%s}`, "\n,", "\n]\n")},
-	{name: "Log Analytics", wrap: list("{\n  \"tables\": [\n    {\n      \"name\": \"PrimaryResult\",\n      \"rows\": [\n", "        [\n          \"%t\",\n          %s\n        ]", ",\n", "\n      ]\n    }\n  ]\n}\n")},
+	{name: "Log Analytics", wrap: list("{\n  \"tables\": [\n    {\n      \"name\": \"PrimaryResult\",\n      \"columns\": [{\"name\": \"TimeGenerated\"}, {\"name\": \"Pod\"}, {\"name\": \"LogMessage\"}],\n      \"rows\": [\n", "        [\n          \"%t\",\n          \"train-0\",\n          %s\n        ]", ",\n", "\n      ]\n    }\n  ]\n}\n")},
 	{name: "Zeppelin", wrap: func(log []byte) []byte {
 		return []byte("{\n  \"paragraphs\": [\n    {\n      \"text\": \"run()\",\n      \"results\": {\n        \"code\": \"ERROR\",\n        \"msg\": [\n          {\n            \"type\": \"TEXT\",\n            \"data\": " +
 			quoted(string(log)) + "\n          }\n        ]\n      }\n    }\n  ]\n}\n")

@@ -32,7 +32,15 @@ func csvColumns(head []byte) (columns []string, between byte) {
 	if !ok || len(line) > 512 || bytes.IndexByte(line, between) < 0 {
 		return nil, 0
 	}
-	for name := range strings.SplitSeq(strings.TrimSuffix(strings.TrimPrefix(string(line), "\xef\xbb\xbf"), "\r"), string(between)) {
+	if columns = keysOf(strings.Split(strings.TrimSuffix(strings.TrimPrefix(string(line), "\xef\xbb\xbf"), "\r"), string(between))); columns == nil {
+		return nil, 0
+	}
+	return columns, between
+}
+
+// keysOf returns the record key of each column of a table, nil unless there are a message and a time.
+func keysOf(names []string) (columns []string) {
+	for _, name := range names {
 		name = strings.TrimSuffix(strings.ToLower(strings.Trim(name, `" `)), " [utc]") // Azure Monitor's time
 		key := ""
 		for k, names := range roles {
@@ -43,9 +51,9 @@ func csvColumns(head []byte) (columns []string, between byte) {
 		columns = append(columns, key)
 	}
 	if !slices.Contains(columns, "message") || !slices.Contains(columns, "time") {
-		return nil, 0
+		return nil
 	}
-	return columns, between
+	return columns
 }
 
 // A table of samples or posts has two such columns and none of what became of a run.
@@ -141,9 +149,14 @@ func (d *csvDecoder) end(dst []byte) []byte {
 	if d.samples {
 		return d.sample(dst, row)
 	}
+	return appendRecord(dst, d.columns, row)
+}
+
+// appendRecord appends the record that a row is.
+func appendRecord(dst []byte, columns, row []string) []byte {
 	record := map[string]string{"logtag": "F"}
-	for i, text := range row[:min(len(row), len(d.columns))] {
-		if key := d.columns[i]; key != "" && record[key] == "" {
+	for i, text := range row[:min(len(row), len(columns))] {
+		if key := columns[i]; key != "" && record[key] == "" {
 			record[key] = text // of several columns for the message, the first one that is not empty
 		}
 	}

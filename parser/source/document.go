@@ -38,7 +38,7 @@ var pythonList = lazyre.New(`^\[\s{0,40}(?s:['"].*)(?:20\d\d-\d\d-\d\d|\d\d:\d\d
 // insights finds the rows of a query's answer by CloudWatch Logs Insights.
 var insights = lazyre.New(`^\{\s{0,40}"results":\s{0,40}\[\s{0,40}\[\s{0,40}\{\s{0,40}"field":\s{0,40}"@`)
 
-// table finds the rows of an answer by Azure's Log Analytics, each of which has a time.
+// table finds the rows of an answer by Azure's Log Analytics, each of which has a time. Where columns are named, see [tableColumns].
 var table = lazyre.New(`^\{\s{0,40}"tables":\s{0,40}\[(?s:.*)"rows":\s{0,40}\[\s{0,40}\[\s{0,40}"20\d\d-`)
 
 // zeppelin finds the output of a paragraph of a note.
@@ -84,6 +84,8 @@ func documentDecoder(head []byte) Decoder {
 		return &documentReader{keys: streamKeys, passed: math.MinInt} // no line of the log has one of its own
 	case bytes.HasPrefix(head, []byte(`{"version":`)) && (has(`, "o", "`) || has(`,"o","`)):
 		return &rowReader{decode: castRow}
+	case tableColumns(head) != nil:
+		return &cellReader{columns: tableColumns(head)}
 	case table().Match(head):
 		return &documentReader{keys: tableKeys, passed: math.MinInt}
 	case zeppelin().Match(head):

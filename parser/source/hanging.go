@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -76,6 +77,34 @@ func hangOfMessages(rows [][]byte) (hang, width int) {
 
 // leftOf is how many blanks a row begins with.
 func leftOf(row []byte) int { return len(row) - len(bytes.TrimLeft(row, " ")) }
+
+// indentOf is how many blanks stand before each row of a log that was pasted into another text, such as a list, below a prompt or a heading; 0
+// for any other log. In a traceback that is the whole log, all rows but two are indented, and those with a file the least.
+func indentOf(rows [][]byte) (indent int) {
+	isOutside := func(row []byte) bool { return leftOf(row) < minHang }
+	others := len(rows) / 10
+	first, end := 0, len(rows)
+	for ; first < end && first <= others && isOutside(rows[first]); first++ {
+	}
+	for ; end > first && end > len(rows)-others && isOutside(rows[end-1]); end-- {
+	}
+	if rows = rows[first:end]; len(rows) < minRows {
+		return 0
+	}
+	for _, row := range rows {
+		switch n := leftOf(row); {
+		case len(row) == 0:
+		case n < minHang:
+			return 0
+		case indent == 0 || n < indent:
+			indent = n
+		}
+	}
+	if slices.ContainsFunc(rows, func(row []byte) bool { return bytes.HasPrefix(row[min(indent, len(row)):], []byte(`File "`)) }) {
+		return 0
+	}
+	return indent
+}
 
 // beginsWord reports whether a word of a row begins in a column.
 func beginsWord(row []byte, column int) bool {

@@ -18,6 +18,7 @@ type wrapping struct {
 	atSpaces    bool   // rows end between words
 	flowed      bool   // rows that go on end with a blank (RFC 3676)
 	trimmed     bool   // rows were copied from a screen without the blanks at their ends
+	indent      int    // blanks before each row, before what surrounds it
 	hang        int    // blanks before each row of a line but the first one
 	places      bool   // the first row of a message may end with a place in the source, in the last column
 }
@@ -35,6 +36,19 @@ var quoteMarks = []wrapping{{left: "> > > "}, {left: "> >> "}, {left: ">>> "}, {
 // detectWrapping recognizes a log whose lines were broken at a width, as terminals, boxes and mail programs do: no
 // row is longer, and words continue on the next row.
 func detectWrapping(head []byte) wrapping {
+	rows, _ := wrapping{trimmed: true}.rows(wholeRows(head))
+	indent := indentOf(rows)
+	if indent > 0 {
+		inside, _ := wrapping{indent: indent}.rows(wholeRows(head))
+		head = bytes.Join(inside, []byte{'\n'})
+	}
+	w := wrappingOf(head)
+	w.indent = indent
+	return w
+}
+
+// wrappingOf is detectWrapping for rows without blanks before them.
+func wrappingOf(head []byte) wrapping {
 	rows, _ := wrapping{trimmed: true}.rows(wholeRows(head))
 	screen := screenWidth(head)
 	if w, known := detectHanging(rows, screen > 0); known {
@@ -131,6 +145,13 @@ func (w wrapping) inside(row []byte) ([]byte, bool) {
 	row = bytes.TrimSuffix(row, []byte{'\r'})
 	if w.trimmed {
 		row = bytes.TrimRight(row, " ")
+	}
+	if w.indent > 0 {
+		n := leftOf(row)
+		if n < w.indent && n < len(row) {
+			return nil, false
+		}
+		row = row[min(n, w.indent):]
 	}
 	if w.left == "" {
 		return row, true
