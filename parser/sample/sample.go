@@ -27,7 +27,8 @@ type Mark struct {
 }
 
 // Marks of chat templates (ChatML, Llama 3 and 4, Kimi K2, Mistral, Gemma, Harmony, DeepSeek), of reasoning and of what tools printed, the tags of verl's printed
-// samples (workers/reward_manager), the headings of LLaMA-Factory's (data/processor) and that of SkyRL's (log_example).
+// samples (workers/reward_manager), the headings of LLaMA-Factory's (data/processor) and that of SkyRL's (log_example), and what FastChat shows
+// a judge (llm_judge/data/judge_prompts.jsonl).
 var Marks = []Mark{
 	{"<|im_start|>", true, true},
 	{"<|im_end|>", false, true},
@@ -63,6 +64,14 @@ var Marks = []Mark{
 	{rewarded, true, true},
 	{"[The command completed with exit code ", false, true}, // OpenHands tells a model how its command ended
 	{"[Command finished with exit code ", false, true},
+	{"[The Start of Assistant", true, true},
+	{"[The End of Assistant", false, true},
+	{"<|The Start of Assistant", true, true},
+	{"<|The End of Assistant", false, true},
+	{"[The Start of Reference", true, true},
+	{"[The End of Reference", false, true},
+	{"<|The Start of Reference", true, true},
+	{"<|The End of Reference", false, true},
 }
 
 // Openers begin a quotation whose end is sure: a block of code in reStructuredText, with the code indented below; and a traceback in a
@@ -80,6 +89,7 @@ const (
 var Turns = []Turn{
 	{"### Instruction:", false},
 	{"### Input:", false},
+	{"### Context:", false}, // Dolly
 	{"### Response:", true},
 	{"### Question", false},
 	{"### Answer", true},
@@ -105,7 +115,6 @@ var Turns = []Turn{
 	{"THOUGHT:", true},
 	{"[Question]", false},
 	{"[User Question]", false},
-	{"[The Start of Assistant", true},
 	{"Action:", true},
 	{"ACTION:", true},
 	{"[Action]", true},
@@ -231,12 +240,16 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 		return Outside
 	case t.Quotes() && t.holds(body) && !t.Over(at.Line, at.Offset, longEnds):
 		return Inside
-	case t.Quotes() || t.Over(at.Line, at.Offset, longEnds) || !h.Time.IsZero() && (t.stamp == "" || t.stamp != collected(h)) || isQuote(body) || counts(body):
+	case t.Quotes() || t.Over(at.Line, at.Offset, longEnds) || !h.Time.IsZero() && (t.stamp == "" || t.stamp != collected(h)) || isQuote(body) || !t.isBelow(at.Line) && counts(body):
 		*t = Tracker{}
 		return Outside
 	}
 	return Inside
 }
+
+// isBelow reports whether a line is right below the heading of an input. The text of one may begin with anything, and only its answer shows it to
+// be text.
+func (t Tracker) isBelow(line int) bool { return t.turn && !t.answer && line == t.line+1 }
 
 // isTag reports whether a mark is one of verl's tags, which are in lower case.
 func isTag(mark []byte) bool { return len(mark) > 1 && mark[0] == '[' && ascii.IsLower(mark[1]) }
