@@ -17,6 +17,8 @@ var tables = map[string][2]string{
 	"skorch alone": {"  epoch    train_loss     dur\n-------  ------------  ------\n", "      N        0.A  0.0232\n"},
 	"spaCy":        {"E    #       LOSS TOK2VEC  LOSS NER  ENTS_F  ENTS_P  ENTS_R  SCORE \n---  ------  ------------  --------  ------  ------  ------  ------\n", "  0    N00         13.79   1272.A   82.76   92.31   75.00    0.83\n"},
 	"nerfstudio":   {"Step (% Done)       Train Iter (time)    ETA (time)           Train Rays / Sec       \n-----------------------------------------\n", "N00 (1.A%)          30.391 ms            10 m, 37 s           133.17 K               \n"},
+	"NequIP":       {"# Epoch batch         loss       loss_f\n", "      N   100        1.A        1.028\n"},
+	"savetxt":      {"# epoch loss acc\n", "N 1.A 0.82\n"},
 	"bars":         {"| Step | Training Loss | Validation Loss |\n|------|---------------|-----------------|\n", "|  N00 | 1.A | 1.100000 |\n"},
 }
 
@@ -68,6 +70,10 @@ func TestOtherTablesBehindAFailureShowNothing(t *testing.T) {
 		"rows without a heading":            {"the table of the run\n", "N         1.A    1.331000    0.600000  01:34   \n"},
 		"a device monitor":                  {"# gpu    pwr  gtemp  loss\n# Idx      W      C      %\n", "    N     61.A     40      0\n"},
 		"a table of no measure":             {"step    seconds  what\n", "N       1.A    load\n"},
+		"batches of one epoch, again":       {"# Epoch batch         loss\n", "      4   100        1.A\n      4     2        1.A\n"},
+		"a comment on the loss":             {"# Epoch loss of the run\n", "N of 20 at 1.A\n"},
+		"a monitor of devices and losses":   {"# gpu loss\n", "N 1.A\n"},
+		"a heading that ends in counts":     {"# loss epoch\n", "1.A N\n"},
 		"a report on the ranks":             {"rank    loss    seconds\n", "N       1.A    12.0\n"},
 		"a count of what was lost":          {"Host    packets lost   loss\n", "N     12.A    0.1\n"},
 		"rows with a share of something":    {"Rank (% Done)    Iter (time)    ETA (time)\n", "N (1.A%)         1.5 ms         10 m, 37 s\n"},

@@ -17,16 +17,27 @@ import (
 //	Step (% Done)       Train Iter (time)    ETA (time)           Train Rays / Sec
 //	510 (1.70%)         28.119 ms            13 m, 49 s           147.84 K
 //
-// So do fastai (fastprogress), skorch (callbacks/logging.py), spaCy (training/loggers.py) and nerfstudio (utils/writer.py).
+// So do fastai (fastprogress), skorch (callbacks/logging.py), spaCy (training/loggers.py) and nerfstudio (utils/writer.py). Where the heading is a
+// comment, for programs that read the table, no name has a blank, so one is enough between two of them (NequIP, train/trainer.py; NumPy's savetxt):
+//
+//	# Epoch batch         loss       loss_f
+//	      0    50        2.057        1.028
 
 // columns are those of such a table: all of them, and the first ones, which count. The zero value is no table.
-type columns struct{ all, counted int }
+type columns struct {
+	all, counted int
+	comment      bool // the heading is one
+}
 
 // columnsIn are the columns that a line names. Two blanks or a bar stand between two names, and one of them is of a loss or of the time that is
 // left. The index of a data frame has no name: its rows have a cell more than there are names.
 func columnsIn(line []byte) (c columns, ok bool) {
 	if !bytes.Contains(line, []byte("oss")) && !bytes.Contains(line, []byte("LOSS")) && !bytes.Contains(line, []byte("ETA")) {
 		return columns{}, false // as most lines
+	}
+	names, isComment := bytes.CutPrefix(line, []byte("# "))
+	if c.comment = isComment && !bytes.HasPrefix(names, []byte{' '}); c.comment {
+		line = bytes.Join(bytes.Fields(names), []byte("  "))
 	}
 	for part := range bytes.SplitSeq(bytes.ReplaceAll(line, []byte{'|'}, []byte("  ")), []byte("  ")) {
 		name, _, _ := bytes.Cut(bytes.TrimSpace(part), []byte(" (%")) // the share of all steps stands behind the step
@@ -57,13 +68,21 @@ func (c columns) mayHold(line []byte) bool {
 // share is how much of all steps a step is, behind its number.
 var share = lazyre.New(`^ ?(?:\(\d{1,3}(?:\.\d{1,8})?%\))?$`)
 
+// most is more than what is counted within an epoch.
+const most = 10_000_000
+
 // row is what a row of the table counts: whole numbers stand in the columns that do, and one with decimals in the next, where a unit may follow.
-func (c columns) row(line []byte) (n counter, ok bool) {
+// Where several count, the last may begin anew whenever the one before it counts on.
+func (c columns) row(line []byte) (counter, bool) {
 	if !c.mayHold(line) {
 		return counter{}, false
 	}
-	i := 0
-	for part := range strings.SplitSeq(wide.Replace(string(line)), "  ") {
+	text := wide.Replace(string(line))
+	if c.comment {
+		text = strings.Join(strings.Fields(text), "  ")
+	}
+	i, sum := 0, 0
+	for part := range strings.SplitSeq(text, "  ") {
 		cell := strings.TrimSpace(part)
 		if cell == "" {
 			continue
@@ -73,13 +92,14 @@ func (c columns) row(line []byte) (n counter, ok bool) {
 			if size == 0 || !share().MatchString(cell[size:]) {
 				return counter{}, false
 			}
-			n = counter{n: []byte(first), word: "row"}
+			counted, _ := strconv.Atoi(cell[:size])
+			sum = sum*most + counted
 		} else if _, err := strconv.ParseFloat(first, 64); i == c.counted && (err != nil || !strings.Contains(first, ".")) {
 			return counter{}, false
 		}
 		i++
 	}
-	return n, i > c.counted && i <= c.all
+	return counter{n: strconv.AppendInt(nil, int64(sum), 10), word: "row"}, i > c.counted && i <= c.all
 }
 
 // wide makes two blanks of whatever stands between two cells.
