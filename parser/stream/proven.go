@@ -37,7 +37,8 @@ type console struct {
 }
 
 // consoles are those of smolagents (agents.py), which shows the code that was run between two rules, what it printed and its value; of LangChain
-// and LangGraph (langchain_core/messages/base.py, pretty_print); of DSPy (utils/inspect_history.py, adapters/chat_adapter.py), whose fields end
+// and LangGraph (langchain_core/messages/base.py, pretty_print), of LangChain's chains where they are verbose (langchain/chains/llm.py) and where
+// they are debugged (langchain_core/tracers/stdout.py); of DSPy (utils/inspect_history.py, adapters/chat_adapter.py), whose fields end
 // with one that is empty; of GEPA (gepa/proposer/reflective_mutation/reflective_mutation.py), which logs the instructions that a model writes; of
 // CrewAI (agents/crew_agent_executor.py), which prints all of a turn at once; of torchtune (recipes/generate.py), which logs an answer; of
 // DeepEval (deepeval/evaluate/utils.py), which prints each case that it judged; and of R1-V and VLM-R1 (open_r1/grpo.py), whose rewards write what was judged.
@@ -84,6 +85,19 @@ var consoles = []console{
 		heads: lazyre.New(`^(?:system|user)$`),
 		ends:  lazyre.New(`^Time for inference: \d`),
 		anew:  lazyre.New(`^Running \w{1,60} with resolved config:`),
+	},
+	{
+		sign: "Prompt after formatting:", end: "Finished chain.",
+		heads: lazyre.New(`^Prompt after formatting:$`),
+		ends:  lazyre.New(`^(?:> ?)?Finished chain\.$`),
+		anew:  lazyre.New(`^(?:> ?)?Entering new .{0,80}chain\.\.\.$`),
+	},
+	{
+		sign: " run with ", end: "}",
+		heads: lazyre.New(`^\{$`),
+		below: lazyre.New(`^\[\w{1,20}/(?:start|end)\] \[.{1,900} run with (?:in|out)put:$`),
+		ends:  lazyre.New(`^\}$`),
+		anew:  lazyre.New(`^\[\w{1,20}/(?:start|end|error)\] \[`),
 	},
 	{
 		sign: "PROMPT=", end: "Output generated in ",
@@ -246,13 +260,13 @@ func (r *Reader) headingOf(c *console, e *parser.Event, at int) (heading int, by
 	}
 	for above := range r.above(at) {
 		line--
+		body, h := withPrompt(above)
 		if heading > 0 {
-			if c.below().Match(above) {
+			if c.below().Match(body) {
 				return heading, by
 			}
 			return 0, ""
 		}
-		body, h := withPrompt(above)
 		isRecord := h.Level > 0 // a collector puts no more than a time before each line
 		switch {
 		case c.ends().Match(body) && c.anew().Match(body):

@@ -36,6 +36,12 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		web    = "10:14:40-402117 INFO     PROMPT=\n"
 		kobold = "Input: {\"n\": 1, \"prompt\": \"Why?\"}\n"
 		reward = "------------- 21-10-10-22-504315 Accuracy reward: 0.0 -------------\n"
+		chain  = "\n\n\x1b[1m> Entering new LLMChain chain...\x1b[0m\n"
+		prompt = chain + "Prompt after formatting:\n\x1b[32;1m\x1b[1;3mUse the context.\n\n"
+		done   = "\n\x1b[1m> Finished chain.\x1b[0m\n"
+		start  = "\x1b[32;1m\x1b[1;3m[chain/start]\x1b[0m \x1b[1m[chain:LLMChain] Entering Chain run with input:\n\x1b[0m"
+		full   = "\x1b[36;1m\x1b[1;3m[chain/end]\x1b[0m \x1b[1m[chain:LLMChain] [2.00s] Exiting Chain run with output:\n\x1b[0m"
+		inJSON = "{\n  \"context\": \"RuntimeError: CUDA error: out of memory\",\n  \"question\": \"Why?\"\n}\n"
 		show   = "+ head -n 4 data/mix.jsonl\n"
 		next   = "+ python train.py\n"
 		value  = "\nOut: None\n[Step 1: Duration 4.11 seconds]\n"
@@ -144,6 +150,17 @@ func TestTheNextLinesProveAQuotation(t *testing.T) {
 		"KoboldCpp that starts again":      {kobold + "Output: It is full.\n" + ggml + "Welcome to KoboldCpp - Version 1.92.1\n" + kobold, false},
 		"a text that is read aloud":        {" > Text: The log ends. " + kill + " > Text splitted to sentences.\n['The log ends.', '" + kill[:len(kill)-1] + "']\n > Processing time: 1.7\n", true},
 		"a reader that fails":              {" > Text: The end.\n > Processing time: 1.7\n > Text: The log.\n" + oomReport, false},
+		"a prompt of a chain":              {prompt + oomReport + kill + "Why?\x1b[0m\n" + done, true},
+		"without its colors":               {"> Entering new LLMChain chain...\nPrompt after formatting:\nUse it.\n" + oomReport + "> Finished chain.\n", true},
+		"a chain that dies":                {prompt + "Why?\x1b[0m\n" + oomReport + ends, false},
+		"a chain that is run again":        {prompt + "Why?\x1b[0m\n" + oomReport + prompt + "Why?\x1b[0m\n" + done, false},
+		"a failure behind a chain":         {prompt + "Why?\x1b[0m\n" + done + oomReport + chain + done, false},
+		"a chain that shows no prompt":     {chain + oomReport + done, false},
+		"the input of a chain":             {start + inJSON + full + "{\n  \"text\": \"Lower it.\"\n}\n", true},
+		"its output":                       {full + inJSON, true},
+		"a chain that fails":               {start + "{\n  \"question\": \"Why?\"\n}\n" + oomReport + start + "{\n}\n", false},
+		"a chain with no plain output":     {full + "[outputs]\n" + oomReport + "{\n}\n", false},
+		"a report in JSON":                 {full + "[outputs]\n" + inJSON, false},
 		"what a reward judged":             {reward + "Content: <think>I see\n" + oomReport + "</think>\nSolution: " + oomMessage + reward, true},
 		"a run that fails behind a reward": {reward + "Content: <think>I see</think>\nSolution: 3\n" + oomReport, false},
 		"what a command shows":             {show + kill + next, true},
