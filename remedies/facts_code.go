@@ -208,7 +208,7 @@ func dataWorkers(ctx *Context, _ string) verdict {
 	if ctx.phase == "data" || dataLoader.seen(ctx) {
 		return verdict{yes, "it failed in data loading"}
 	}
-	return verdict{}
+	return augmentersGone(ctx, "")
 }
 
 // mapping reports whether processes of the datasets library failed. Their number is a separate setting.

@@ -196,12 +196,13 @@ func hostFacts() map[string]fact {
 		"loads_dataset": {"it failed in load_dataset", "not in load_dataset", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(loadsDataset(ctx)), "it failed in load_dataset, whose processes each hold what they read of a file"}
 		}},
-		"data_workers": {"it failed in data loading", "not in data loading", dataWorkers},
-		"object_store": {"Ray's object store is full", "Ray's object store is not full", objectStore.ask},
-		"pin_memory":   {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},
-		"python_shm":   {"a segment that Python shares between processes was refused", "not such a segment", pythonSegment.ask},
-		"nccl_shm":     {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
-		"full_state":   {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
+		"data_workers":    {"it failed in data loading", "not in data loading", dataWorkers},
+		"augmenters_gone": {"a process that augments nnU-Net's data was killed", "no process is known to augment nnU-Net's data", augmentersGone},
+		"object_store":    {"Ray's object store is full", "Ray's object store is not full", objectStore.ask},
+		"pin_memory":      {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},
+		"python_shm":      {"a segment that Python shares between processes was refused", "not such a segment", pythonSegment.ask},
+		"nccl_shm":        {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
+		"full_state":      {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
 	}
 }
 
@@ -221,4 +222,16 @@ func prepared(ctx *Context, _ string) verdict {
 		return verdict{yes, why}
 	}
 	return verdict{}
+}
+
+// augmentersGone reports whether host memory ran out and nnU-Net said that a process which augments its data is gone (batchgenerators,
+// dataloading/nondet_multi_threaded_augmenter.py).
+func augmentersGone(ctx *Context, _ string) verdict {
+	gone := slices.ContainsFunc(ctx.incident.Consequences, func(c classifier.Consequence) bool {
+		return strings.Contains(c.Message, "background workers are no longer alive")
+	})
+	if !gone || ctx.resource != "host" {
+		return verdict{}
+	}
+	return verdict{yes, "a process that augments the data was killed"}
 }

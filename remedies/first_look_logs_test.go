@@ -155,6 +155,9 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		return "#SBATCH --mem=128G\n+ srun python predict.py --ckpt unet.ckpt\nNamespace(ckpt='unet.ckpt', batch_size=16, num_workers=8, return_predictions=" + keeps + ")\nGPU available: True (cuda), used: True\n" +
 			bar + " DataLoader 0:  37%|███▋      | 1534/4120 [07:58<13:26,  3.21it/s]\nslurmstepd: error: Detected 1 oom_kill event in StepId=812231.0. Some of the step tasks have been OOM Killed.\nsrun: error: gpu07: task 0: Out Of Memory\n"
 	}
+	augments := func(gone string) string {
+		return "#SBATCH --mem=24G\n+ srun nnUNetv2_train 42 3d_fullres 0\n2025-09-18 22:31:31.463005: Epoch 0\n" + gone + "slurmstepd: error: Detected 3 oom_kill events in StepId=812231.0. Some of the step tasks have been OOM Killed.\nsrun: error: gpu07: task 0: Out Of Memory\n"
+	}
 	const eager = "transformers/models/gpt_oss/modeling_gpt_oss.py|eager_attention_forward|combined_logits = combined_logits - combined_logits.max(dim=-1, keepdim=True).values"
 	for name, c := range map[string]struct{ log, cause, first, has, never string }{
 		"readings that climb while the engine sleeps":   {log: sleeps(0.9), cause: "leak_over_steps", first: "trainer.find_last_checkpoint=true", never: "micro_batch"},
@@ -168,6 +171,8 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		"a dense model":                                 {log: builds("Qwen3-32B"), cause: "states_too_big", has: "bitsandbytes"},
 		"predictions that are kept":                     {log: predicts("True", "Predicting"), cause: "leak_over_steps", first: "return_predictions=False", has: "--mem=344G"},
 		"predictions that are not kept":                 {log: predicts("False", "Predicting"), cause: "limit_too_small", first: "--mem=192G"},
+		"an augmenter that is gone":                     {log: augments("RuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message\n"), cause: "loader_workers", first: "--mem=40G", has: "nnUNet_n_proc_DA=6"},
+		"no word of an augmenter":                       {log: augments(""), cause: "limit_too_small", first: "--mem=40G", never: "nnUNet_n_proc_DA"},
 		"a test, whose outputs are not kept":            {log: predicts("True", "Testing"), cause: "limit_too_small", first: "--mem=192G"},
 	} {
 		t.Run(name, func(t *testing.T) {

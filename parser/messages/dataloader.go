@@ -76,6 +76,17 @@ func loaderPatterns() []pattern.Pattern {
 			NoMatch: []string{`    raise RuntimeError('DataLoader worker (pid(s) {}) exited unexpectedly'.format(pids_str)) from e`},
 		},
 		{
+			Name:     "dataloader.augmenters_gone",
+			Literals: []string{"background workers are no longer alive"},
+			Expr:     `^RuntimeError: One or more background workers are no longer alive\b`,
+			Kind:     parser.ProcessExit, Role: parser.Consequence,
+			Source: "batchgenerators 0.2x, dataloading/nondet_multi_threaded_augmenter.py, which nnU-Net augments its data with",
+			Match: lines(
+				"RuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message",
+			),
+			NoMatch: []string{`    raise RuntimeError("One or more background workers are no longer alive. Exiting. Please check the "`},
+		},
+		{
 			Name:     "dataloader.pin_memory",
 			Literals: []string{"Pin memory thread exited unexpectedly"},
 			Expr:     `RuntimeError: Pin memory thread exited unexpectedly`,

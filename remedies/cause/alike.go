@@ -36,7 +36,7 @@ func Copies(in *Input) string {
 
 // together names the processes of one name that held most of the memory, for an unknown purpose. What they hold beyond the limit they share.
 func (in *Input) together() string {
-	all, sums, counts := int64(0), map[string]int64{}, map[string]int{}
+	all, sums, counts := int64(0), map[string]int64{}, map[string]int64{}
 	name := ""
 	for _, h := range in.Holders {
 		all += h.Bytes
@@ -46,12 +46,16 @@ func (in *Input) together() string {
 			name = h.Name
 		}
 	}
+	most := Processes{Name: name, Count: counts[name], Bytes: sums[name]}
+	if in.Biggest.Bytes > most.Bytes { // the holders are the largest few rows of the table
+		most = in.Biggest
+	}
 	bound := cmp.Or(in.HostLimit, in.NodeRAM)
 	if bound != nil {
 		all = *bound
 	}
-	if n := sums[name]; !in.host() || name == "" || counts[name] < 2 || n < 1<<30 || n < all/2 || n > all/20*21 {
+	if n := most.Bytes; !in.host() || most.Name == "" || most.Count < 2 || n < 1<<30 || n < all/2 || n > all/20*21 {
 		return ""
 	}
-	return fmt.Sprintf("%d processes named %s held %s%s together; the log does not show why", counts[name], name, classifier.GiB(sums[name]), of(bound))
+	return fmt.Sprintf("%d processes named %s held %s%s together; the log does not show why", most.Count, most.Name, classifier.GiB(most.Bytes), of(bound))
 }
