@@ -9,6 +9,29 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// expected is what is said of a log: its cause, the first change where that is tested, one that is among all, and one that is not.
+type expected struct{ log, cause, first, has, never string }
+
+// answersTo tests what is said of logs.
+func answersTo(t *testing.T, logs map[string]expected) {
+	for name, c := range logs {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := answerTo(t, c.log)
+			require.NotNil(t, a.Cause)
+			assert.Equal(t, c.cause, a.Cause.ID)
+			if c.first != "" {
+				assert.Equal(t, c.first, firstChange(a))
+			}
+			all := strings.Join(changesOf(a), " ")
+			assert.Contains(t, all, c.has)
+			if c.never != "" {
+				assert.NotContains(t, all, c.never)
+			}
+		})
+	}
+}
+
 // TestLogsWhoseFiguresRuleOutTheUsualChange pairs logs with the cause, the first change and what must not be proposed. Each has a twin whose
 // figures differ, where the usual change stays.
 func TestLogsWhoseFiguresRuleOutTheUsualChange(t *testing.T) {
@@ -73,7 +96,7 @@ func TestLogsWhoseFiguresRuleOutTheUsualChange(t *testing.T) {
 		return "+ python3 -m openrlhf.cli.train_ppo_ray --colocate_all_models --vllm_enable_sleep --vllm_gpu_memory_utilization 0.65 --zero_stage 3\n" +
 			stackOf("RuntimeError: CUDA Error: out of memory at /workspace/csrc/cumem_allocator.cpp:62", "openrlhf/trainer/ray/vllm_engine.py|wake_up|self.llm.wake_up()", file)
 	}
-	for name, c := range map[string]struct{ log, cause, first, has, never string }{
+	answersTo(t, map[string]expected{
 		"an engine that wakes up beside the trainer": {log: wakes("vllm/device_allocator/cumem.py|wake_up|create_and_map(handle)"), cause: "engine_share_too_large", has: "--vllm_gpu_memory_utilization=0.48"},
 		"an engine that fails elsewhere":             {log: wakes("vllm/v1/worker/gpu_worker.py|execute_model|output = self.model(inputs)"), cause: "engine_share_too_large", has: "--vllm_gpu_memory_utilization=0.55"},
 		"a service that came to the card first":      {log: service("chat-1   | (EngineCore_0 pid=131) INFO 09-02 08:12:01 [gpu_model_runner.py:2007] Model loading took 9.3864 GiB and 8.402911 seconds\n"), cause: "foreign_process", first: "--gpu-memory-utilization=0.35"},
@@ -95,22 +118,7 @@ func TestLogsWhoseFiguresRuleOutTheUsualChange(t *testing.T) {
 		"one large picture":                           {log: pages("(44640, 1176)", "59.39 GiB"), cause: "attention_scores", has: "max_pixels=1003520"},
 		"a limit of pixels that few images reach":     {log: limit("12845056"), cause: "activations", has: "max_pixels=1003520", never: "max_pixels=6422528"},
 		"a limit of pixels that is half of the usual": {log: limit("501760"), cause: "activations", has: "max_pixels=250880"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := answerTo(t, c.log)
-			require.NotNil(t, a.Cause)
-			assert.Equal(t, c.cause, a.Cause.ID)
-			if c.first != "" {
-				assert.Equal(t, c.first, firstChange(a))
-			}
-			all := strings.Join(changesOf(a), " ")
-			assert.Contains(t, all, c.has)
-			if c.never != "" {
-				assert.NotContains(t, all, c.never)
-			}
-		})
-	}
+	})
 }
 
 // TestAnEnginesOwnWordsShowNoFragmentation covers TensorRT-LLM, which says what it could not create and how much was free.
@@ -159,7 +167,7 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		return "#SBATCH --mem=24G\n+ srun nnUNetv2_train 42 3d_fullres 0\n2025-09-18 22:31:31.463005: Epoch 0\n" + gone + "slurmstepd: error: Detected 3 oom_kill events in StepId=812231.0. Some of the step tasks have been OOM Killed.\nsrun: error: gpu07: task 0: Out Of Memory\n"
 	}
 	const eager = "transformers/models/gpt_oss/modeling_gpt_oss.py|eager_attention_forward|combined_logits = combined_logits - combined_logits.max(dim=-1, keepdim=True).values"
-	for name, c := range map[string]struct{ log, cause, first, has, never string }{
+	answersTo(t, map[string]expected{
 		"readings that climb while the engine sleeps":   {log: sleeps(0.9), cause: "leak_over_steps", first: "trainer.find_last_checkpoint=true", never: "micro_batch"},
 		"readings that stay":                            {log: sleeps(0), cause: "logits", has: "micro_batch_size_per_device_for_update"},
 		"an engine whose weights alone are awake":       {log: moves(" tags ['weights']"), cause: "weight_update", never: "utilization"},
@@ -174,20 +182,5 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		"an augmenter that is gone":                     {log: augments("RuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message\n"), cause: "loader_workers", first: "--mem=40G", has: "nnUNet_n_proc_DA=6"},
 		"no word of an augmenter":                       {log: augments(""), cause: "limit_too_small", first: "--mem=40G", never: "nnUNet_n_proc_DA"},
 		"a test, whose outputs are not kept":            {log: predicts("True", "Testing"), cause: "limit_too_small", first: "--mem=192G"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			a := answerTo(t, c.log)
-			require.NotNil(t, a.Cause)
-			assert.Equal(t, c.cause, a.Cause.ID)
-			if c.first != "" {
-				assert.Equal(t, c.first, firstChange(a))
-			}
-			all := strings.Join(changesOf(a), " ")
-			assert.Contains(t, all, c.has)
-			if c.never != "" {
-				assert.NotContains(t, all, c.never)
-			}
-		})
-	}
+	})
 }
