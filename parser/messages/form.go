@@ -180,6 +180,16 @@ func formVetoes() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "veto.hint",
+			Requires: []string{`* '`, `* "`, `- '`, `- "`, `• '`, `• "`},
+			Expr:     `^\s{0,20}[-*•] (?:'[^']{8,300}'|"[^"]{8,300}")(?: in [\w ]{1,40})?(?::| ->| =>| →) (?i:sbatch|ask|use|try|set|lower|reduce|raise|increase|decrease|halve|add|clean|check|see|run|request|start|restart|resubmit|pass|enable|disable|turn|switch)\b`,
+			Veto:     true, Source: "job scripts and their headers, which say what to do about a message",
+			Match: lines(
+				`  * 'torch.OutOfMemoryError: CUDA out of memory' in this file: sbatch with BS=4 instead of 8`, `- "slurmstepd: error: Detected 1 oom_kill event": ask for more with --mem`, `- "CUDA out of memory" -> Reduce the batch size`,
+			),
+			NoMatch: []string{`- "CUDA out of memory": rank 3`, `* 'torch.OutOfMemoryError: CUDA out of memory' in rank 3`, `- CUDA out of memory: reduce the batch size`},
+		},
+		{
 			Name:     "veto.named_text",
 			Requires: []string{"=> panic!(", "-- slurmstepd: ", "-- srun: ", "then echo ", "then printf ", `\texttt{`, `\textbf{`, `\emph{`, `\code{`, "<skipped ", "ython -c ", "ython3 -c ", "summary: ", "description: ", "title: ", "oom: ", "label: ", "hint: "},
 			Expr: `^(?:.{0,200}\) => panic!\("|\s{0,40}-- (?:slurmstepd|srun): |\s{0,40}(?:el)?if .{1,300}; ?then (?:echo|printf) ["']|\s{0,40}\\(?:texttt|textbf|emph|code)\{|.{0,200}<skipped message="` +

@@ -241,21 +241,18 @@ func (r *Reader) inPlaces(own []byte, at int) (placed, first bool) {
 	return false, false
 }
 
-// toolConsole begins what a tool printed in the console of a coding agent (Claude Code), which indents the other lines.
-var toolConsole = []byte("  ⎿ ")
+// toolConsole begins what a tool printed in the console of a coding agent (Claude Code; GitHub's Copilot), which indents the other lines.
+var toolConsole = lazyre.New(`^  (?:⎿ |└ \d{1,6} lines?$)`)
 
 // inToolOutput reports whether an event is in such an output.
 func (r *Reader) inToolOutput(own []byte, at int) bool {
-	if bytes.HasPrefix(own, toolConsole) {
-		return true
-	}
 	const indent = 5
 	if indentOf(own) < indent {
-		return false
+		return indentOf(own) == 2 && toolConsole().Match(own)
 	}
 	for line := range r.above(at) {
 		if len(line) > 0 && indentOf(line) < indent {
-			return bytes.HasPrefix(line, toolConsole)
+			return toolConsole().Match(line)
 		}
 	}
 	return false

@@ -141,6 +141,8 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		"a log with its score":              {"[3] (score 0.83, run7/train.log)\n    " + oom, false},
 		"a page without a score":            {"[3] rendering faq.md\n    " + oom, false},
 		"what an agent's tool printed":      {tool + "     " + oom + "\n● It is too large.\n", true},
+		"what Copilot shows of a file":      {"● Read the end\n  $ tail -n 1 w45.err\n  └ 1 line\n     " + oom, true},
+		"a branch of a tree":                {"ranks\n  └ rank 3\n     " + oom, false},
 		"its first line on the console":     {"● Bash(python main.py)\n  ⎿  " + oom, true},
 		"an agent that dies":                {tool + "     done\n\n" + oom, false},
 		"an indented failure":               {"● Bash(python main.py)\n     " + oom, false},

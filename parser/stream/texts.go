@@ -17,15 +17,15 @@ import (
 // isTextRow reports whether an event is in such a row.
 func (r *Reader) isTextRow(own []byte, at int) bool {
 	return isDumped(own) || isJudged(own) || r.isFinding(own, at) || r.isFramed(own, at) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.isPerturbed(at) ||
-		r.isTypeset(own, at) || r.isBeside(own, at)
+		r.isTypeset(own, at) || r.isBeside(own, at) || r.inCells(own, at)
 }
 
 // dumped is a row of a dump of Stack Exchange: its texts are in the values of attributes; a sample of WebDataset; what SQLAlchemy writes into
-// a database, or reads from it; a span of OpenTelemetry with what a model was asked; and a test of Robot Framework by its name.
-var dumped = lazyre.New(`\| (?:PASS|SKIP) \|$|^\s{0,40}"(?:gen_ai|llm)\.[\w.]{0,60}(?:prompt|completion|message|content)[\w.]{0,60}": "|^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="|^\{'__key__': '|^(?:.{0,80} )?sqlalchemy\.engine\.Engine(?:\.\w{1,40})? (?:INSERT|UPDATE|SELECT|\[(?:cached since|generated in|no key|raw sql|dialect)|Row \()`)
+// a database, or reads from it; a span of OpenTelemetry with what a model was asked; the code before a cursor, which Tabby completes; and a test of Robot Framework by its name.
+var dumped = lazyre.New(`\| (?:PASS|SKIP) \|$|^.{0,120}\{"language": "[\w+#-]{1,20}", "prefix": "|^\s{0,40}"(?:gen_ai|llm)\.[\w.]{0,60}(?:prompt|completion|message|content)[\w.]{0,60}": "|^\s{0,8}<row Id="\d{1,12}" .{1,900}? (?:Body|Text|Title)="|^\{'__key__': '|^(?:.{0,80} )?sqlalchemy\.engine\.Engine(?:\.\w{1,40})? (?:INSERT|UPDATE|SELECT|\[(?:cached since|generated in|no key|raw sql|dialect)|Row \()`)
 
 // dumpSigns are in such rows.
-var dumpSigns = []string{"| PASS |", "| SKIP |", `"gen_ai.`, `"llm.`, "<row Id=", "{'__key__': '", "sqlalchemy.engine.Engine"}
+var dumpSigns = []string{`", "prefix": "`, "| PASS |", "| SKIP |", `"gen_ai.`, `"llm.`, "<row Id=", "{'__key__': '", "sqlalchemy.engine.Engine"}
 
 func isDumped(own []byte) bool {
 	return slices.ContainsFunc(dumpSigns, func(sign string) bool { return bytes.Contains(own, []byte(sign)) }) && dumped().Match(own)
@@ -98,7 +98,7 @@ func isOnPage(own []byte) bool {
 // uses for what it says itself.
 var (
 	labelled    = lazyre.New(`^(\s{0,8})([A-Za-z_]{3,20}) {0,8}: `)
-	listedTexts = []string{"decoded", "detokenized", "reconstructed", "original", "reference", "hypothesis", "ground_truth", "transcript", "sentence", "passage", "document", "instruction", "question", "chosen", "rejected", "completion", "gold"}
+	listedTexts = []string{"decoded", "detokenized", "reconstructed", "original", "reference", "hypothesis", "ground_truth", "transcript", "sentence", "passage", "document", "instruction", "question", "chosen", "rejected", "completion", "gold", "source", "target", "prediction", "predicted"}
 )
 
 // isListed reports whether an event is in such a row, below another record with the same labels.
@@ -119,6 +119,29 @@ func (r *Reader) isListed(own []byte, at int) bool {
 	}
 	return false
 }
+
+// cellsOfTexts ends the heading of a list of texts, which names in parentheses what stands between bars in each row.
+var cellsOfTexts = lazyre.New(`\((?:text|sentence|message|input|example|document|query)(?: \| \w[\w -]{0,20}){1,4}\):?$`)
+
+// inCells reports whether an event is in such a row.
+func (r *Reader) inCells(own []byte, at int) bool {
+	bars := bytes.Count(own, bar)
+	if bars == 0 {
+		return false // as most events
+	}
+	for line := range r.above(at) {
+		switch {
+		case bytes.Count(line, bar) != bars:
+			return false
+		case cellsOfTexts().Match(line):
+			return true
+		}
+	}
+	return false
+}
+
+// bar stands between two cells of a row.
+var bar = []byte(" | ")
 
 // catalogText begins a text of a catalog of gettext, or what it was before.
 var catalogText = lazyre.New(`^(?:#\| )?msg(?:id|str|ctxt|id_plural)(?:\[\d\])? "`)
