@@ -95,6 +95,7 @@ var attacksThere = []attack{
 	{"states_too_big", "layers.requested>0", []string{"layers", "engine-quantization", "smaller-model"}}, // of Ollama: they are loaded whatever fits
 	{"states_too_big", "model_instances", []string{"engine-instances", "engine-models", "engine-seqs", "engine-tp"}},
 	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload", "layer-offload", "engine-quantization", "vram-margin"}},
+	{"states_too_big", "swaps_blocks", []string{"adapters", "layer-offload", "half-states", "small-optimizer", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "loading_weights", []string{"update", "async-load", "spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "smaller-model", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "draft", []string{"draft", "engine-tp", "engine-offload"}},
 	{"states_too_big", "--tp>7", []string{"engine-quantization", "engine-offload", "engine-tp"}}, // more than a node has
@@ -282,7 +283,6 @@ var attacksThere = []attack{
 	{"foreign_process", "less_than_desired", []string{"others", "share-down", "one-device"}},
 	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},
 	{"states_too_big", "stack:/diffusers/quantizers/bitsandbytes/", []string{"load-on-host", "spread", "smaller-model"}}, // before its pipeline moves anything
-	{"states_too_big", "swaps_blocks", []string{"adapters", "layer-offload", "half-states", "small-optimizer", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "framework:diffusers", append(slices.Clone(attacks["states_too_big"]), "layer-offload")},
 	{"optimizer_first_step", "whole_weights", append([]string{"shard"}, attacks["optimizer_first_step"]...)},                                          // the weights are more than a rank's part of the states
 	{"optimizer_first_step", "phase:init", []string{"optimizer-offload", "shard", "small-optimizer", "more-gpus", "train-tp", "adapters", "foreach"}}, // offloaded weights make room for the first moment only

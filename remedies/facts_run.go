@@ -285,6 +285,9 @@ func sixteenBits(ctx *Context, _ string) verdict {
 	if args, ok := ctx.settings.find("model_args", true); ok && ctx.passesThrough("/lm_eval/models/huggingface.py") && !strings.Contains(args.value.Value, "dtype=") {
 		return verdict{yes, "lm-eval loads weights in the type of their checkpoint"} // HFLM's dtype is "auto"
 	}
+	if _, ok := lastReading(ctx.run, "torch.weights_sixteen_bits"); ok {
+		return verdict{yes, "the log says that the weights have 16 bits"}
+	}
 	words := []string{"bfloat16", "float16", "bf16", "fp16", "half"}
 	for _, key := range []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"} {
 		if f, ok := ctx.settings.find(key, true); ok && containsAny(strings.ToLower(f.value.Value), words) {
