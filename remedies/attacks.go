@@ -55,7 +55,7 @@ var inVain = map[string]struct {
 	why    string
 }{
 	"optimizer_first_step": {onActivations, "activations are already freed when the optimizer steps"},
-	"states_too_big":       {onActivations, "the states alone exceed the card, without any activations"},
+	"states_too_big":       {slices.Concat(onActivations, attacks["fragmentation"]), "the states alone exceed the card, without any activations"},
 	"leak_over_steps":      {[]string{"host-limit", "micro-batch", "token-budget", "dynamic-batch", "recompute", "activation-offload", "length"}, "memory grows from step to step: this only puts the failure off"},
 }
 

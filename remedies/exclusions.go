@@ -113,6 +113,7 @@ var exclusions = []exclusion{
 	{levers: []string{"length"}, why: shortPrompts},
 	{levers: []string{"length"}, why: lengthNotApplied},
 	{levers: []string{"micro-batch"}, why: isTrue("single_sequence")},
+	{levers: []string{"micro-batch", "eval-batch"}, why: because("the search for a batch size that fits has tried one sample, too", triedOne)},
 	{levers: []string{"engine-length", "engine-seqs", "kv-dtype"}, why: pulledTooMuch},
 	{topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, why: isTrue("recomputes")},
 	{levers: onActivations, why: beforeAnyBatch},

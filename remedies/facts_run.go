@@ -337,6 +337,9 @@ func loadsWide(ctx *Context) string {
 		return ""
 	}
 	return "the weights are loaded in float32: " + strings.TrimSuffix(ctx.request[0].Text, ".")
+	if size, _, ok := memory.CardSize(ctx.run, ctx.incident); ok && total == 0 {
+		total = size.High
+	}
 }
 
 // recomputeKeys are settings that turn recomputation on, or that come with a program that has one.

@@ -131,6 +131,7 @@ var training = []hypothesis{
 			{sign, deepSpeedCopies},
 			{sign, pipelineFills},
 			{proof, both(mergesAdapters, (*Input).gpu)},
+			{sign + 2*hint, both(saw("even a batch of one sample does not fit", "torch.oom.batch_size_zero"), func(in *Input) bool { return in.training() && !in.Adapters && !in.Quantized && !in.Infers })},
 			{2 * proof, saw("accelerate found no room on the card for some of the quantized weights", "transformers.dispatched")},
 			{sign, both(when("an engine of TensorRT was being read", func(in *Input) bool {
 				return containsAny(in.Text, []string{"requested amount of gpu memory", "failed to deserialize"}) && !strings.Contains(in.Text, "buildserializednetwork")
