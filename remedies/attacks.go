@@ -145,7 +145,8 @@ var attacksThere = []attack{
 	{"activations", "unlimited_audio", append([]string{"length"}, attacks["activations"]...)},               // batches are padded to the longest recording
 	{"attention_scores", "stack:/piper_train/", append([]string{"length"}, attacks["attention_scores"]...)}, // no sentence is left out by default
 	{"attention_scores", "unlimited_audio", append([]string{"length"}, attacks["attention_scores"]...)},
-	{"activations", "batch_negatives", append([]string{"cached-loss"}, attacks["activations"]...)}, // a smaller batch has fewer negatives
+	{"activations", "batch_size_type=sample", append([]string{"padding"}, attacks["activations"]...)}, // of F5-TTS, whose clips are padded to the longest
+	{"activations", "batch_negatives", append([]string{"cached-loss"}, attacks["activations"]...)},    // a smaller batch has fewer negatives
 	{"activations", "unified_memory", []string{"unified-memory", "micro-batch", "length"}},
 	{"activations", "jax_evaluation", []string{"eval-batch", "micro-batch", "unified-memory", "share-up"}},
 	{"activations", "framework:jax", []string{"recompute", "micro-batch", "unified-memory", "share-up", "prealloc", "sequence-parallel", "length"}},

@@ -366,7 +366,7 @@ func hasSwitch(ctx *Context, _ string) verdict {
 }
 
 // libraryModels are parts of the paths of models that a script turns recomputation on for itself.
-var libraryModels = []string{"/transformers/models/", "/diffusers/models/", "/timm/models/", "/timm/layers/", "/mmdet/models/backbones/", "/mmseg/models/backbones/", "/mmpretrain/models/backbones/"}
+var libraryModels = []string{"/transformers/models/", "/diffusers/models/", "/timm/models/", "/timm/layers/", "/mmdet/models/backbones/", "/mmseg/models/backbones/", "/mmpretrain/models/backbones/", "/f5_tts/model/backbones/"}
 
 // libraryModel reports whether a script failed in a library's model, and nothing shows that the script has a switch of its own.
 func libraryModel(ctx *Context, _ string) verdict {
