@@ -114,7 +114,7 @@ var exclusions = []exclusion{
 	{levers: []string{"length"}, why: lengthNotApplied},
 	{levers: []string{"micro-batch"}, why: isTrue("single_sequence")},
 	{levers: []string{"micro-batch", "eval-batch"}, why: because("the search for a batch size that fits has tried one sample, too", triedOne)},
-	{levers: []string{"engine-length", "engine-seqs", "kv-dtype"}, why: pulledTooMuch},
+	{levers: []string{"engine-length", "engine-seqs", "kv-dtype"}, why: weightsOutgrow},
 	{topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, why: isTrue("recomputes")},
 	{levers: onActivations, why: beforeAnyBatch},
 	{levers: []string{"sharded-save", "lean-save", "rank0-save"}, why: because("it failed while a checkpoint was read, which is written already", func(ctx *Context) bool {
