@@ -140,6 +140,9 @@ var exclusions = []exclusion{
 	{levers: []string{"engine-length", "engine-chunk", "engine-seqs", "engine-multimodal", "engine-pixels", "kv-dtype", "eager", "graphs"}, why: weightsExceedShare},
 	{levers: []string{"eager", "graphs", "engine-chunk", "engine-seqs"}, why: littleBesideCache},
 	{levers: []string{"eager", "graphs", "prefill-graphs"}, why: smallGraphs},
+	{topics: []string{"engine-graphs"}, why: because("it failed in the warm-up's pass over prompts, before graphs are captured", func(ctx *Context) bool {
+		return ctx.recognized("tgi.warmup")
+	})},
 	{levers: []string{"buckets"}, why: smallBucket},
 	{levers: []string{"dynamic-batch"}, why: allowsAsMany},
 	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},

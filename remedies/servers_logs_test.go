@@ -126,3 +126,20 @@ func TestAnEngineSaysHowManyDraftedTokensItSamples(t *testing.T) {
 	assert.Contains(t, changesOf(a), "num_speculative_tokens=1")
 	assert.Contains(t, changesOf(a), "--max-num-seqs=128")
 }
+
+// TestGraphsAreNotCapturedBeforeTGIsWarmUpOfPrompts has TGI fail in the pass that it makes first, and later, while it serves.
+func TestGraphsAreNotCapturedBeforeTGIsWarmUpOfPrompts(t *testing.T) {
+	t.Parallel()
+	const (
+		starts = "2025-08-06T09:20:12.911873Z  INFO text_generation_launcher: Args { model_id: \"m\", max_batch_prefill_tokens: Some(127000), cuda_graphs: None }\n2025-08-06T09:20:38.901437Z  INFO text_generation_router_v3: backends/v3/src/lib.rs:125: Warming up model\n"
+		refuse = "RuntimeError: Not enough memory to handle 127000 prefill tokens. You need to decrease `--max-batch-prefill-tokens`\n"
+	)
+	fails := func(in string) string {
+		return stackOf(full("1.21 GiB", "44.42", "386.31 MiB", "43.58"), "text_generation_server/models/flash_causal_lm.py|"+in+"|_, _batch, _ = self.generate_token(batch)", "text_generation_server/layers/layernorm.py|forward|) = dropout_layer_norm.dropout_add_ln_fwd(")
+	}
+	a := pick(t, answerTo(t, starts+fails("warmup")+refuse), "tgi.graphs").Applies
+	require.NotNil(t, a)
+	assert.False(t, *a)
+	a = pick(t, answerTo(t, starts+fails("prefill")), "tgi.graphs").Applies
+	assert.True(t, a == nil || *a)
+}
