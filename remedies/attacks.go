@@ -55,7 +55,7 @@ var inVain = map[string]struct {
 	why    string
 }{
 	"optimizer_first_step": {onActivations, "activations are already freed when the optimizer steps"},
-	"states_too_big":       {onActivations, "the states alone exceed the card, without any activations"},
+	"states_too_big":       {slices.Concat(onActivations, attacks["fragmentation"]), "the states alone exceed the card, without any activations"},
 	"leak_over_steps":      {[]string{"host-limit", "micro-batch", "token-budget", "dynamic-batch", "recompute", "activation-offload", "length"}, "memory grows from step to step: this only puts the failure off"},
 }
 
@@ -95,6 +95,7 @@ var attacksThere = []attack{
 	{"states_too_big", "layers.requested>0", []string{"layers", "engine-quantization", "smaller-model"}}, // of Ollama: they are loaded whatever fits
 	{"states_too_big", "model_instances", []string{"engine-instances", "engine-models", "engine-seqs", "engine-tp"}},
 	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload", "layer-offload", "engine-quantization", "vram-margin"}},
+	{"states_too_big", "swaps_blocks", []string{"adapters", "layer-offload", "half-states", "small-optimizer", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "loading_weights", []string{"update", "async-load", "spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "smaller-model", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "draft", []string{"draft", "engine-tp", "engine-offload"}},
 	{"states_too_big", "--tp>7", []string{"engine-quantization", "engine-offload", "engine-tp"}}, // more than a node has
@@ -144,7 +145,8 @@ var attacksThere = []attack{
 	{"activations", "unlimited_audio", append([]string{"length"}, attacks["activations"]...)},               // batches are padded to the longest recording
 	{"attention_scores", "stack:/piper_train/", append([]string{"length"}, attacks["attention_scores"]...)}, // no sentence is left out by default
 	{"attention_scores", "unlimited_audio", append([]string{"length"}, attacks["attention_scores"]...)},
-	{"activations", "batch_negatives", append([]string{"cached-loss"}, attacks["activations"]...)}, // a smaller batch has fewer negatives
+	{"activations", "batch_size_type=sample", append([]string{"padding"}, attacks["activations"]...)}, // of F5-TTS, whose clips are padded to the longest
+	{"activations", "batch_negatives", append([]string{"cached-loss"}, attacks["activations"]...)},    // a smaller batch has fewer negatives
 	{"activations", "unified_memory", []string{"unified-memory", "micro-batch", "length"}},
 	{"activations", "jax_evaluation", []string{"eval-batch", "micro-batch", "unified-memory", "share-up"}},
 	{"activations", "framework:jax", []string{"recompute", "micro-batch", "unified-memory", "share-up", "prealloc", "sequence-parallel", "length"}},
@@ -282,7 +284,6 @@ var attacksThere = []attack{
 	{"foreign_process", "less_than_desired", []string{"others", "share-down", "one-device"}},
 	{"foreign_process", "others", []string{"others", "one-device", "prealloc", "share-down"}},
 	{"states_too_big", "stack:/diffusers/quantizers/bitsandbytes/", []string{"load-on-host", "spread", "smaller-model"}}, // before its pipeline moves anything
-	{"states_too_big", "swaps_blocks", []string{"adapters", "layer-offload", "half-states", "small-optimizer", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "framework:diffusers", append(slices.Clone(attacks["states_too_big"]), "layer-offload")},
 	{"optimizer_first_step", "whole_weights", append([]string{"shard"}, attacks["optimizer_first_step"]...)},                                          // the weights are more than a rank's part of the states
 	{"optimizer_first_step", "phase:init", []string{"optimizer-offload", "shard", "small-optimizer", "more-gpus", "train-tp", "adapters", "foreach"}}, // offloaded weights make room for the first moment only

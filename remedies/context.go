@@ -342,5 +342,5 @@ func (ctx *Context) lacking() (int64, bool) {
 		return 0, false
 	}
 	short, ok := ctx.shortfall()
-	return max(short, ctx.beyond), ok
+	return max(short, ctx.beyond), ok || ctx.beyond > 0
 }

@@ -113,7 +113,8 @@ var exclusions = []exclusion{
 	{levers: []string{"length"}, why: shortPrompts},
 	{levers: []string{"length"}, why: lengthNotApplied},
 	{levers: []string{"micro-batch"}, why: isTrue("single_sequence")},
-	{levers: []string{"engine-length", "engine-seqs", "kv-dtype"}, why: pulledTooMuch},
+	{levers: []string{"micro-batch", "eval-batch"}, why: because("the search for a batch size that fits has tried one sample, too", triedOne)},
+	{levers: []string{"engine-length", "engine-seqs", "kv-dtype"}, why: weightsOutgrow},
 	{topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, why: isTrue("recomputes")},
 	{levers: onActivations, why: beforeAnyBatch},
 	{levers: []string{"sharded-save", "lean-save", "rank0-save"}, why: because("it failed while a checkpoint was read, which is written already", func(ctx *Context) bool {
@@ -139,6 +140,9 @@ var exclusions = []exclusion{
 	{levers: []string{"engine-length", "engine-chunk", "engine-seqs", "engine-multimodal", "engine-pixels", "kv-dtype", "eager", "graphs"}, why: weightsExceedShare},
 	{levers: []string{"eager", "graphs", "engine-chunk", "engine-seqs"}, why: littleBesideCache},
 	{levers: []string{"eager", "graphs", "prefill-graphs"}, why: smallGraphs},
+	{topics: []string{"engine-graphs"}, why: because("it failed in the warm-up's pass over prompts, before graphs are captured", func(ctx *Context) bool {
+		return ctx.recognized("tgi.warmup")
+	})},
 	{levers: []string{"buckets"}, why: smallBucket},
 	{levers: []string{"dynamic-batch"}, why: allowsAsMany},
 	{levers: []string{"packing", "dynamic-batch"}, why: packsNothing},

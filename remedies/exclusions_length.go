@@ -64,12 +64,37 @@ func singleSequence(ctx *Context, _ string) verdict {
 	return verdict{yes, fmt.Sprintf("the pass that failed has one sequence of %s tokens: batch_size counts those of all passes and GPUs of a step", memory.Thousands(n))}
 }
 
-// pulledTooMuch returns why nothing but a smaller model helps Ollama, or "": the weights that it pulled exceed what there is.
-func pulledTooMuch(q *question) string {
-	g, ok := lastReading(q.run, "ollama.pulled")
-	n, known := g.Fields.Int("bytes")
-	if free := q.root.Free; !ok || !known || free == nil || n < *free || !q.recognized("ollama.system_memory") {
+// weightsOutgrow returns why nothing but a smaller model helps Ollama, or "": its weights exceed what there is in host memory and on the
+// cards, or its whole cache takes less than what was missing.
+func weightsOutgrow(q *question) string {
+	if q.root.Free == nil || !q.recognized("ollama.system_memory") {
 		return ""
 	}
-	return fmt.Sprintf("the weights alone, %s, are more than the %s that there is", classifier.GiB(n), classifier.GiB(*q.root.Free))
+	room := *q.root.Free + roomOnCards(q.run)
+	for _, gauge := range []string{"ggml.file_size", "ollama.pulled"} {
+		if g, ok := lastReading(q.run, gauge); ok {
+			if n, known := g.Fields.Int("bytes"); known && n >= room {
+				return fmt.Sprintf("the weights alone, %s, are more than the %s that there is", classifier.GiB(n), classifier.GiB(room))
+			}
+		}
+	}
+	short, known := q.shortfall()
+	if size := ollamaCache(q.Context); known && size > 0 && size < short {
+		return fmt.Sprintf("the whole cache takes %s, and %s was missing", classifier.GiB(size), classifier.GiB(short))
+	}
+	return ""
+}
+
+// roomOnCards returns how much of its cards Ollama found available before it loaded a model, 0 if it did not say.
+func roomOnCards(run *classifier.Run) (sum int64) {
+	latest := map[string]int64{}
+	for _, g := range run.Gauges {
+		if n, ok := g.Fields.Int("free"); ok && g.Name == "ollama.card" {
+			latest[g.Fields["card"]] = n
+		}
+	}
+	for _, n := range latest {
+		sum += min(max(n, 0), 1<<50)
+	}
+	return sum
 }

@@ -202,6 +202,10 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			why := madeWide(ctx)
 			return verdict{truthOf(why != ""), why}
 		}},
+		"type_ignored": {"Diffusers ignored the type to load in", "Diffusers is not known to have ignored a type", func(ctx *Context, _ string) verdict {
+			why := typeIgnored(ctx)
+			return verdict{truthOf(why != ""), why}
+		}},
 		"sixteen_bits": {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
 		"engine_residue": {"what an engine leaves on the card when it sleeps grows", "what an engine leaves when it sleeps does not grow", func(ctx *Context, _ string) verdict {
 			grows := slices.ContainsFunc(ctx.run.Growth, func(t classifier.Trend) bool { return t.Name == "vllm.slept" || t.Name == "slime.memory" })

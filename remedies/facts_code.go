@@ -384,10 +384,15 @@ func inNoGrad(ctx *Context, _ string) verdict {
 }
 
 // swapsBlocks reports whether a script of sd-scripts or musubi-tuner failed that can keep blocks of a diffusion transformer in host
-// memory: those for FLUX.1 and SD3 since November 2024, and all of musubi-tuner's.
+// memory: those for FLUX.1 and SD3 since November 2024, and all of musubi-tuner's. They read what they swap into host memory, so it need
+// not fit on the card.
 func swapsBlocks(ctx *Context, _ string) verdict {
+	const why = "the script can keep blocks of the transformer in host memory"
+	if ctx.phase == "init" && ctx.passesThrough("/musubi_tuner/", "/hv_train_network.py") && ctx.passesThrough("_train_network.py", "_train.py") && ctx.stackContains(40, "load_transformer ") {
+		return verdict{yes, why}
+	}
 	known := ctx.passesThrough("/flux_train.py", "/flux_train_network.py", "/sd3_train.py", "/sd3_train_network.py", "/musubi_tuner/", "/hv_train_network.py")
-	return verdict{truthOf(known && trains(ctx)), "the script can keep blocks of the transformer in host memory"}
+	return verdict{truthOf(known && trains(ctx)), why}
 }
 
 // partsOffloaded reports whether accelerate's hooks load the model's parts onto the card on use.

@@ -342,19 +342,25 @@ func serving(ctx *Context, _ string) verdict {
 // cacheCovers reports whether the cache that Ollama plans is what failed, or takes more than what was missing: a model without one would
 // fit (memory.required.kv of llm/memory.go, the sum of all slots).
 func cacheCovers(ctx *Context, _ string) verdict {
-	f, _ := ctx.settings.find("memory.required.kv", true)
-	size, ok := parseSize(f.value.Value)
-	if g, printed := lastReading(ctx.run, "ggml.cache_on_host"); !ok && printed { // of later versions
-		size, ok = g.Fields.Int("used")
-	}
-	if n := deref(ctx.root.Requested); ok && size > 0 && n > size-size/20 && n < size+size/20 {
+	size := ollamaCache(ctx)
+	if n := deref(ctx.root.Requested); size > 0 && n > size-size/20 && n < size+size/20 {
 		return verdict{yes, "the request is the cache, which takes " + classifier.GiB(size)}
 	}
 	short, known := ctx.shortfall()
-	if !ok || !known || size <= short {
+	if !known || size <= short {
 		return verdict{}
 	}
 	return verdict{yes, fmt.Sprintf("the cache takes %s, and %s was missing", classifier.GiB(size), classifier.GiB(short))}
+}
+
+// ollamaCache returns what the cache takes that Ollama plans, 0 if unknown.
+func ollamaCache(ctx *Context) int64 {
+	f, _ := ctx.settings.find("memory.required.kv", true)
+	size, ok := parseSize(f.value.Value)
+	if g, printed := lastReading(ctx.run, "ggml.cache_on_host"); !ok && printed { // of later versions
+		size, _ = g.Fields.Int("used")
+	}
+	return max(size, 0)
 }
 
 // cacheFillsCard reports whether llama.cpp's cache takes several times what it computes with: smaller pieces of a prompt then free little.

@@ -270,6 +270,9 @@ func countsPrompts(ctx *Context, _ string) verdict {
 
 // sixteenBits reports whether the dtype of the weights is set to 16 bits, in a setting or in the code that failed.
 func sixteenBits(ctx *Context, _ string) verdict {
+	if why := typeIgnored(ctx); why != "" {
+		return verdict{no, why}
+	}
 	typed := []string{"dtype=torch.bfloat16", "dtype=torch.float16", "dtype=torch.half", `dtype="auto"`}
 	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {
 		return containsAny(f.Code, typed) && !strings.Contains(slashed(f.File), "/transformers/") // which warms up its allocator in float16
@@ -284,6 +287,9 @@ func sixteenBits(ctx *Context, _ string) verdict {
 	}
 	if g, ok := lastReading(ctx.run, "hf.sixteen_bits"); ok {
 		return verdict{yes, g.Fields["model"] + " was made in 16 bits"}
+	}
+	if _, ok := lastReading(ctx.run, "torch.weights_sixteen_bits"); ok {
+		return verdict{yes, "the log says that the weights have 16 bits"}
 	}
 	if args, ok := ctx.settings.find("model_args", true); ok && ctx.passesThrough("/lm_eval/models/huggingface.py") && !strings.Contains(args.value.Value, "dtype=") {
 		return verdict{yes, "lm-eval loads weights in the type of their checkpoint"} // HFLM's dtype is "auto"
@@ -308,6 +314,15 @@ func sixteenBits(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
+// typeIgnored says that Diffusers did not know the argument that was to load a model in 16 bits: it warns, and makes float32 of it.
+func typeIgnored(ctx *Context) string {
+	g, ok := lastReading(ctx.run, "diffusers.type_ignored")
+	if !ok {
+		return ""
+	}
+	return fmt.Sprintf("Diffusers ignored %s, which it does not know: %s is float32", g.Fields["key"], g.Fields["model"])
+}
+
 // madeWide reports that a trainer has its model in float32, whatever its checkpoint and an engine beside it have: transformers said so, or
 // the optimizer's states, which torch makes in the type of the parameters, are float32 on the only card.
 func madeWide(ctx *Context) string {
@@ -325,6 +340,9 @@ func madeWide(ctx *Context) string {
 // needsPaging reports whether an optimizer with 8-bit states would exceed the only card, too, unless it pages them to host memory.
 func needsPaging(ctx *Context, _ string) verdict {
 	p, total := nominalParameters(ctx).Value, deref(ctx.root.Total)
+	if size, _, ok := memory.CardSize(ctx.run, ctx.incident); ok && total == 0 {
+		total = size.High
+	}
 	if p <= 0 || p > mostParameters || total <= 0 || !ctx.is("one_gpu") || trainsAdapters(ctx) || quantized(ctx) || 6*p <= total || 4*p > total/20*19 {
 		return verdict{}
 	}
@@ -363,7 +381,7 @@ func hasSwitch(ctx *Context, _ string) verdict {
 }
 
 // libraryModels are parts of the paths of models that a script turns recomputation on for itself.
-var libraryModels = []string{"/transformers/models/", "/diffusers/models/", "/timm/models/", "/timm/layers/", "/mmdet/models/backbones/", "/mmseg/models/backbones/", "/mmpretrain/models/backbones/"}
+var libraryModels = []string{"/transformers/models/", "/diffusers/models/", "/timm/models/", "/timm/layers/", "/mmdet/models/backbones/", "/mmseg/models/backbones/", "/mmpretrain/models/backbones/", "/f5_tts/model/backbones/"}
 
 // libraryModel reports whether a script failed in a library's model, and nothing shows that the script has a switch of its own.
 func libraryModel(ctx *Context, _ string) verdict {

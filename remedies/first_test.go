@@ -109,6 +109,7 @@ var attackersThere = []attack{
 	{"host_load", "alike_trials", []string{"trial-data", "ray-tasks"}},
 	{"activations", "batch_negatives", []string{"cached-loss"}},
 	{"activations", "unlimited_audio", []string{"length"}},
+	{"activations", "batch_size_type=sample", []string{"padding"}}, // of clips, which are padded to the longest
 	{"attention_scores", "stack:/piper_train/", []string{"length"}},
 	{"host_load", "windows", []string{"page-file"}}, // what is refused counts against RAM and page file
 	{"limit_too_small", "windows", []string{"page-file"}},

@@ -29,7 +29,7 @@ var levers = []lever{
 	{id: "token-budget", topics: []string{"token-budget"}, keys: []string{"max_token_len", "max_tokens_per_gpu", "max_tokens_per_mb", "max_tokens_per_microbatch", "mb_tokens"}, way: "down", costs: "more passes per step", trains: true},
 	{id: "dynamic-batch", topics: []string{"dynamic-batch"}, way: "on", costs: "the number of samples per micro-batch varies", trains: true},
 	{id: "packing", keys: []string{"packing_samples", "=packing"}, way: "set", trains: true},
-	{id: "padding", keys: []string{"use_remove_padding"}, trains: true},
+	{id: "padding", keys: []string{"use_remove_padding", "=batch_size_type"}, trains: true},
 	{id: "fused-layers", topics: []string{"fused-layers"}},
 	{id: "fused-loss", topics: []string{"fused-kernels", "fused-loss", "liger", "recompute-loss", "logprob-chunks"}, keys: []string{"use_liger", "liger_kernel", "fused_kernels", "cross_entropy_loss_fusion", "cross_entropy_fusion", "loss_chunk", "cut_cross_entropy", "fused_linear", "lm_head_chunk"}, trains: true},
 	{id: "entropy", topics: []string{"entropy-chunks"}, keys: []string{"entropy_"}, trains: true},

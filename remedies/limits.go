@@ -214,7 +214,7 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 		return &memory.Limit{Key: b.budget, Value: itoa(n), Tokens: n, Budget: true, Longest: longest, AtLeast: atLeast, Uncut: b.uncut != "" && ctx.is(b.uncut)}
 	}
 	n, ok := ctx.settings.integer(b.samples)
-	if b.alone {
+	if b.alone || triedOne(ctx) {
 		n, ok = 1, true
 	}
 	for _, k := range b.times {
@@ -241,6 +241,9 @@ func limitOf(ctx *Context, b *bound) *memory.Limit {
 	}
 	return l
 }
+
+// triedOne reports whether a search for a batch size ended at zero: the batch that failed last was of one sample, whatever a setting says.
+func triedOne(ctx *Context) bool { return ctx.recognized("torch.oom.batch_size_zero") }
 
 // nemoBounds are NeMo-RL's limits under one of its two trainers.
 func nemoBounds(when []string, parts ...string) []bound {

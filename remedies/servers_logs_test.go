@@ -18,6 +18,9 @@ func TestWhatServersLogsAreToldFirst(t *testing.T) {
 			`time=2025-10-20T10:11:14.378Z level=INFO source=device.go:211 msg="model weights" device=CPU size="%s GiB"` + "\n" +
 			`time=2025-10-20T10:11:52.704Z level=ERROR source=sched.go:488 msg="error loading llama server" error="llama runner process has terminated: signal: killed"` + "\n" +
 			"slurmstepd: error: Detected 1 oom_kill event in StepId=81.batch. Some of the step tasks have been OOM Killed.\n"
+		refused = "Error: 500 Internal Server Error: model requires more system memory (35.4 GiB) than is available (30.1 GiB)\n" +
+			`time=2026-01-06T19:31:02.418+01:00 level=INFO source=routes.go:1554 msg="server config" env="map[OLLAMA_CONTEXT_LENGTH:4096 OLLAMA_NUM_PARALLEL:1]"` + "\nprint_info: file size   = %s GiB (4.82 BPW)\n" +
+			`time=2026-01-06T19:44:41.531+01:00 level=INFO source=sched.go:450 msg="gpu memory" id=GPU-3d9c library=CUDA available="%s GiB" free="7.5 GiB" minimum="457.0 MiB" overhead="0 B"` + "\n"
 		trtllm = "$ trtllm-serve /m/Qwen3-32B-FP8 --backend pytorch --tp_size 2\n[TensorRT-LLM] TensorRT-LLM version: 1.0.0rc3\n[07/23/2025-06:37:06] [TRT-LLM] [RANK %d] [E] Error executing load_single_module with args ('model.layers.29.mlp.gate_up_proj', Linear()): " +
 			"CUDA out of memory. Tried to allocate 126.00 MiB. GPU 0 has a total capacity of 23.53 GiB of which 43.00 MiB is free. Process 32689 has 404.00 MiB memory in use. Process 33095 has 19.44 GiB memory in use. Process 33096 has 3.63 GiB memory in use. " +
 			"Of the allocated memory 2.92 GiB is allocated by PyTorch, and 313.50 MiB is reserved by PyTorch but unallocated.\n"
@@ -44,6 +47,13 @@ func TestWhatServersLogsAreToldFirst(t *testing.T) {
 		{"a rank that loads through another's card", fmt.Sprintf(trtllm, 1), "wrong_device", "TRT_LLM_DISABLE_LOAD_WEIGHTS_IN_PARALLEL=True", []string{"--tp_size=4"}},
 		{"a rank on its own card", fmt.Sprintf(trtllm, 0), "foreign_process", "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv", []string{"TRT_LLM_DISABLE_LOAD_WEIGHTS_IN_PARALLEL=True"}},
 		{"a pipeline without a dtype", fmt.Sprintf(diffusers, "") + toCard, "wrong_dtype", "torch_dtype=bfloat16", nil},
+		{
+			"a pipeline with a misspelled dtype", fmt.Sprintf(diffusers, ", torch_dytpe=torch.float16") + "Keyword arguments {'torch_dytpe': torch.float16} are not expected by StableDiffusion3Pipeline and will be ignored.\n" + toCard,
+			"wrong_dtype", "from_pretrained(torch_dtype)=from_pretrained(..., torch_dtype=torch.bfloat16)", nil,
+		},
+		{"an ignored argument that is no dtype", fmt.Sprintf(diffusers, ", torch_dtype=torch.float16") + "Keyword arguments {'use_fast': True} are not expected by StableDiffusion3Pipeline and will be ignored.\n" + toCard, "states_too_big", "pipe.enable_model_cpu_offload()=True", nil},
+		{"weights beyond what the host and the card have", fmt.Sprintf(refused, "39.59", "7.0"), "host_load", "model=a tag of a smaller quantization or size", []string{"OLLAMA_CONTEXT_LENGTH=2048"}},
+		{"weights that a smaller context leaves room for", fmt.Sprintf(refused, "35.20", "7.0"), "host_load", "model=a tag of a smaller quantization or size", nil},
 		{"a pipeline in 16 bits", fmt.Sprintf(diffusers, ", torch_dtype=torch.float16") + toCard, "states_too_big", "pipe.enable_model_cpu_offload()=True", nil},
 		{"a container whose memory grows", lmdeploy + stats + limit, "leak_over_steps", "lmdeploy version=pip install -U lmdeploy", []string{"--memory=24G"}},
 		{"a container whose memory stays", lmdeploy + strings.Repeat("2024-03-27T08:00:00 lmdeploy-api  12.04GiB / 16GiB  75.00%\n", 8) + limit, "limit_too_small", "--memory=24G", []string{"lmdeploy version=pip install -U lmdeploy"}},
@@ -115,4 +125,21 @@ func TestAnEngineSaysHowManyDraftedTokensItSamples(t *testing.T) {
 	assert.Contains(t, a.Cause.Text, "768 rows (256 sequences x 3 drafted tokens) x 128,256 vocabulary")
 	assert.Contains(t, changesOf(a), "num_speculative_tokens=1")
 	assert.Contains(t, changesOf(a), "--max-num-seqs=128")
+}
+
+// TestGraphsAreNotCapturedBeforeTGIsWarmUpOfPrompts has TGI fail in the pass that it makes first, and later, while it serves.
+func TestGraphsAreNotCapturedBeforeTGIsWarmUpOfPrompts(t *testing.T) {
+	t.Parallel()
+	const (
+		starts = "2025-08-06T09:20:12.911873Z  INFO text_generation_launcher: Args { model_id: \"m\", max_batch_prefill_tokens: Some(127000), cuda_graphs: None }\n2025-08-06T09:20:38.901437Z  INFO text_generation_router_v3: backends/v3/src/lib.rs:125: Warming up model\n"
+		refuse = "RuntimeError: Not enough memory to handle 127000 prefill tokens. You need to decrease `--max-batch-prefill-tokens`\n"
+	)
+	fails := func(in string) string {
+		return stackOf(full("1.21 GiB", "44.42", "386.31 MiB", "43.58"), "text_generation_server/models/flash_causal_lm.py|"+in+"|_, _batch, _ = self.generate_token(batch)", "text_generation_server/layers/layernorm.py|forward|) = dropout_layer_norm.dropout_add_ln_fwd(")
+	}
+	a := pick(t, answerTo(t, starts+fails("warmup")+refuse), "tgi.graphs").Applies
+	require.NotNil(t, a)
+	assert.False(t, *a)
+	a = pick(t, answerTo(t, starts+fails("prefill")), "tgi.graphs").Applies
+	assert.True(t, a == nil || *a)
 }

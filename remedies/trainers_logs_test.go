@@ -38,6 +38,18 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 		titan     = "[titan] 2025-10-02 10:02:18,772 - root - INFO - Running with args: {'activation_checkpoint': {'mode': 'selective'}, 'training': {'local_batch_size': 8, 'seq_len': 4096}, 'parallelism': {'context_parallel_degree': 1}}\n" +
 			"[titan] 2025-10-02 10:02:31,330 - root - INFO - Building deepseek_v3 16B with DeepSeekV3ModelArgs(max_seq_len=4096, use_flex_attn=True)\n"
 	)
+	search := func(model, trained string) string {
+		return "+ nvidia-smi --query-gpu=name,memory.total,memory.used --format=csv,noheader\nNVIDIA H100 80GB HBM3, 81559 MiB, 1 MiB\n+ python run_clm.py --model_name_or_path " + model + " --torch_dtype bfloat16 --do_train --bf16 " +
+			"--gradient_checkpointing --block_size 2048 --per_device_train_batch_size 8 --auto_find_batch_size\n05/06/2025 13:02:10 - WARNING - __main__ - Process rank: 0, device: cuda:0, n_gpu: 1, distributed training: False, 16-bits training: True\nTraining/evaluation parameters TrainingArguments(\n_n_gpu=1,\nauto_find_batch_size=True,\noptim=OptimizerNames.ADAMW_TORCH,\n)\n" +
+			"***** Running training *****\n  Num examples = 20,914\n  Instantaneous batch size per device = 8\n  Gradient Accumulation steps = 4\n  Number of trainable parameters = " + trained + "\n  0%|          | 0/1306 [00:00<?, ?it/s]\n" +
+			stackOf("RuntimeError: No executable batch size found, reached zero.", "/w/run_clm.py|main|train_result = trainer.train(resume_from_checkpoint=checkpoint)", "transformers/trainer.py|train|return inner_training_loop(", "accelerate/utils/memory.py|decorator|raise RuntimeError(\"No executable batch size found, reached zero.\")")
+	}
+	clips := stackOf(full("126.00 MiB", "22.03", "67.12 MiB", "21.96", "21.47"), "/w/F5-TTS/src/f5_tts/model/trainer.py|train|loss, cond, pred = self.model(", "/w/F5-TTS/src/f5_tts/model/cfm.py|forward|pred = self.transformer(",
+		"/w/F5-TTS/src/f5_tts/model/backbones/dit.py|forward|x = block(x, t, mask=mask, rope=rope)", "/w/F5-TTS/src/f5_tts/model/modules.py|forward|return self.ff(x)", "torch/nn/modules/activation.py|forward|return F.gelu(input, approximate=self.approximate)")
+	qwenImage := "$ accelerate launch --mixed_precision bf16 src/musubi_tuner/qwen_image_train_network.py --dit /m/qwen_image_bf16.safetensors --sdpa --network_module networks.lora_qwen_image --gradient_checkpointing\n" +
+		"INFO:musubi_tuner.hv_train_network:DiT precision: torch.bfloat16, weight precision: torch.bfloat16\n" +
+		stackOf(full("72.00 MiB", "31.36", "34.81 MiB", "31.31", "30.78"), "/w/musubi-tuner/src/musubi_tuner/qwen_image_train_network.py|main|trainer.train(args)", "/w/musubi-tuner/src/musubi_tuner/hv_train_network.py|train|transformer = self.load_transformer(",
+			"/w/musubi-tuner/src/musubi_tuner/qwen_image_train_network.py|load_transformer|model = qwen_image_model.load_qwen_image_model(", "/w/musubi-tuner/src/musubi_tuner/utils/safetensors_utils.py|get_tensor|gpu_tensor = cpu_tensor.to(device=device, dtype=target_dtype)")
 	setUp := func(gib string) string {
 		return "[2024-11-09 10:32:06,244] [INFO] [utils.py:782:see_memory_usage] MA " + gib + " GB         Max_MA 15.00 GB         CA 17.01 GB         Max_CA 17 GB \n"
 	}
@@ -217,6 +229,36 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 			"frozen weights of a diffusion transformer in 8 bits", flux + "--fp8_base " + denoises,
 			[]string{"blocks_to_swap = 20"},
 			[]string{"fp8_base set"},
+		},
+		{
+			"frozen weights of a diffusion transformer, while they are read", qwenImage,
+			[]string{"fp8_base = true", "fp8_scaled = true"},
+			[]string{"model.half set", "torch_dtype set", "batch_size down"},
+		},
+		{
+			"which musubi-tuner reads in 8 bits already", strings.Replace(qwenImage, "--sdpa", "--fp8_base --fp8_scaled", 1),
+			[]string{"blocks_to_swap = 20"},
+			[]string{"fp8_base set", "model.half set"},
+		},
+		{
+			"a search for a batch size that ends at zero, with states beyond the card", search("Qwen/Qwen2.5-14B", "14,770,033,664"),
+			[]string{"nproc_per_node = 2"},
+			[]string{"per_device_train_batch_size down", "block_size down", "gradient_accumulation_steps up", "pytorch_cuda_alloc_conf set"},
+		},
+		{
+			"with states that would fit", search("Qwen/Qwen2.5-1.5B", "1,543,714,304"),
+			[]string{"optim = adamw_8bit"},
+			[]string{"per_device_train_batch_size down"},
+		},
+		{
+			"clips of many lengths in one batch", "$ accelerate launch --mixed_precision=fp16 src/f5_tts/train/finetune_cli.py --batch_size_per_gpu 31 --batch_size_type sample --max_samples 64\n" + clips,
+			[]string{"batch_size_type = frame", "batch_size_per_gpu = 3200"},
+			[]string{"max_samples down"},
+		},
+		{
+			"a batch of so many frames", "$ accelerate launch --mixed_precision=fp16 src/f5_tts/train/finetune_cli.py --batch_size_per_gpu 32000 --batch_size_type frame --max_samples 64\n" + clips,
+			[]string{"batch_size_per_gpu = 8000"},
+			[]string{"batch_size_type set"},
 		},
 		{
 			"TorchTitan's selective mode recomputes little", titan + stackOf(full("1.50 GiB", "79.11", "1.16 GiB", "77.94", "75.26"), "/w/torchtitan/train.py|forward_backward_step|pred = model_parts[0](inputs, **extra_inputs)",

@@ -151,6 +151,7 @@ func causeInput(ctx *Context) *cause.Input {
 	if g, ok := lastReading(ctx.run, "accelerate.precision"); ok {
 		out.FullPrecision = g.Fields["precision"] == "no"
 	}
+	out.TypeIgnored = typeIgnored(ctx)
 	_, out.DefaultType = lastReading(ctx.run, "diffusers.default_type")
 	out.KeepsResults = ctx.is("keeps_results")
 	out.HostPools, _ = hostPools(ctx)

@@ -142,6 +142,25 @@ func ggmlPatterns() []pattern.Pattern {
 			Match: []pattern.Sample{{Line: `time=2025-04-22T21:14:31.588+02:00 level=INFO source=server.go:105 msg="system memory" total="7.6 GiB" free="6.8 GiB" free_swap="2.0 GiB"`, Want: parser.Fields{"host_total": "8160437862"}}},
 		},
 		{
+			Name:     "ggml.file_size",
+			Literals: []string{"print_info: file size ", "llm_load_print_meta: model size "},
+			Expr:     `(?:^|[ :])(?:print_info: file|llm_load_print_meta: model) size {1,20}= (?<bytes_sz>\d{1,5}(?:\.\d{1,3})? [MG]iB) \(`,
+			Gauge:    true, Source: "llama.cpp 2023-2026, src/llama-model.cpp print_info, llama.cpp: all tensors of a file, wherever they go; Ollama prints it, too",
+			Match: []pattern.Sample{
+				{Line: "print_info: file size   = 39.59 GiB (4.82 BPW)", Want: parser.Fields{"bytes": "42509438812"}},
+				{Line: "Jan 06 19:44:41 box ollama[1873]: print_info: file size   = 512.00 MiB (4.82 BPW)", Want: parser.Fields{"bytes": "536870912"}},
+				{Line: "llm_load_print_meta: model size       = 14.716 GiB (4.914 BPW)", Want: parser.Fields{"bytes": "15801184682"}},
+			},
+			NoMatch: []string{"print_info: file format = GGUF V3 (latest)"},
+		},
+		{
+			Name:     "ollama.card",
+			Literals: []string{`msg="gpu memory" id=`},
+			Expr:     `msg="gpu memory" id=(?<card>[\w.:-]{1,60}) .{0,60}?\bavailable="(?<free_sz>\d{1,5}(?:\.\d{1,2})? [MGT]iB)"`,
+			Gauge:    true, Source: "Ollama 0.12-0.33, llm/server.go, server/sched.go: for each card, before a model is loaded",
+			Match: []pattern.Sample{{Line: `time=2026-01-06T19:44:41.531+01:00 level=INFO source=sched.go:450 msg="gpu memory" id=GPU-3d9cb2a1-5f3e library=CUDA available="7.0 GiB" free="7.5 GiB" minimum="457.0 MiB" overhead="0 B"`, Want: parser.Fields{"card": "GPU-3d9cb2a1-5f3e", "free": "7516192768"}}},
+		},
+		{
 			Name:     "ollama.pulled",
 			Literals: []string{"pulling "},
 			Requires: []string{" GB"},

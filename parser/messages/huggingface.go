@@ -162,6 +162,18 @@ func huggingFaceMarkers() []pattern.Pattern {
 			NoMatch: []string{"Instantiating Qwen3ForCausalLM model under default dtype torch.float32."},
 		},
 		{
+			Name:     "torch.weights_sixteen_bits",
+			Literals: []string{"eight precision: torch.", "eight dtype: torch.", "eight dtype torch.", "type of weight: torch."},
+			Expr:     `(?:\b[Ww]eight (?:precision:|dtype:?)|\b[Dd]type of weight:) torch\.b?float16\b`,
+			Gauge:    true, Source: "musubi-tuner, musubi_tuner/hv_train_network.py and utils/lora_utils.py; ComfyUI, comfy/model_base.py",
+			Match: []pattern.Sample{
+				{Line: "INFO:musubi_tuner.hv_train_network:DiT precision: torch.bfloat16, weight precision: torch.bfloat16"},
+				{Line: "INFO:musubi_tuner.utils.lora_utils:Loading state dict without FP8 optimization. Dtype of weight: torch.bfloat16, hook enabled: False"},
+				{Line: "model weight dtype torch.float16, manual cast: None"},
+			},
+			NoMatch: []string{"INFO:musubi_tuner.hv_train_network:DiT precision: torch.bfloat16, weight precision: torch.float32", "model weight dtype torch.float8_e4m3fn, manual cast: torch.bfloat16"},
+		},
+		{
 			Name:     "musubi.swap",
 			Literals: []string{"Block swap enabled. Swapping "},
 			Expr:     `\bBlock swap enabled\. Swapping (?<count>\d{1,4}) blocks out of (?<all>\d{1,4}) blocks\.`,

@@ -78,6 +78,20 @@ func diffusersPatterns() []pattern.Pattern {
 		}},
 		NoMatch: []string{"full requirements for pinned models is unknown"},
 	}, {
+		Name:     "diffusers.type_ignored",
+		Literals: []string{" not expected and will be ignored", " are not expected by "},
+		Requires: []string{"float16"},
+		Expr:     `\b(?:The config attributes|Keyword arguments) \{[^{}]{0,300}?'(?<key>\w{1,40})': torch\.b?float16\b[^{}]{0,300}\} (?:were passed to|are not expected by) (?<model>\w{1,80})(?: and will be ignored\b|, but are not expected and will be ignored\b)`,
+		Gauge:    true, Source: "Diffusers 0.3-0.40, configuration_utils.py and pipelines/pipeline_utils.py: an argument that it does not know, as torch_dtype or dtype misspelled or of another version",
+		Match: []pattern.Sample{
+			{Line: "The config attributes {'torch_dytpe': torch.bfloat16} were passed to FluxTransformer2DModel, but are not expected and will be ignored. Please verify your config.json configuration file.", Want: parser.Fields{"key": "torch_dytpe", "model": "FluxTransformer2DModel"}},
+			{Line: "Keyword arguments {'use_auth': None, 'dtype': torch.float16} are not expected by FluxPipeline and will be ignored.", Want: parser.Fields{"key": "dtype", "model": "FluxPipeline"}},
+		},
+		NoMatch: []string{
+			"The config attributes {'interpolation_type': 'linear', 'skip_prk_steps': True} were passed to LCMScheduler, but are not expected and will be ignored. Please verify your scheduler_config.json configuration file.",
+			"The config attributes {'torch_dytpe': torch.float32} were passed to FluxTransformer2DModel, but are not expected and will be ignored. Please verify your config.json configuration file.",
+		},
+	}, {
 		Name:     "diffusers.default_type",
 		Literals: []string{"Pipeline.from_pretrained("},
 		Expr:     `^\s{0,24}[\w.]{1,40} = (?:\w{1,40}\.)?[A-Z]\w{1,60}Pipeline\.from_pretrained\((?!.{0,400}(?:dtype|float16|half\(|load_in_|quantization))[^()]{1,400}\)(?:\.to\([^()]{1,40}\))?\s*$`,

@@ -271,6 +271,12 @@ func TestWhatElseProvesACause(t *testing.T) {
 			in.Message = "process 11 has 23.00 gib memory in use. process 12 has 6.00 gib memory in use."
 		}
 	}
+	megatron := func(distributed string) func(*Input) {
+		return func(in *Input) {
+			in.Framework, in.Backend, in.Total, in.Allocated = "megatron", "megatron", bytes(79), bytes(77)
+			setting("use_distributed_optimizer", distributed)(in)
+		}
+	}
 	limit := func(gib float64) func(*Input) {
 		return func(in *Input) { in.LimitReached, in.DataWorkers, in.HostLimit = true, true, bytes(gib) }
 	}
@@ -522,6 +528,10 @@ func TestWhatElseProvesACause(t *testing.T) {
 		{"workers by the name that PyTorch gives them", "loader_workers", failure("host", "training", group("pt_data_worker", 8)), failure("host", "init", group("pt_data_worker", 8))},
 		{"TensorFlow on a card that is taken", "foreign_process", failure("gpu", "unknown", starved(300<<20)), failure("gpu", "unknown", starved(30<<30))},
 		{"the driver holds the rollout", "loader_workers", failure("host", "rollout", largest("ray::TaskRunner.run", "ray::Worker")), failure("host", "rollout", largest("ray::Worker", "ray::TaskRunner.run"))},
+		{
+			"states that Megatron's distributed optimizer splits over two GPUs", "optimizer_first_step",
+			failure("gpu", "optimizer", parameters(8e9, 2), stack("fused_adam.py _initialize_state"), megatron("True")), failure("gpu", "optimizer", parameters(8e9, 2), stack("fused_adam.py _initialize_state"), megatron("False")),
+		},
 		{"a request as large as the shards of all ranks", "not_sharded", failure("gpu", "backward", shards("fsdp")), failure("gpu", "backward", shards("deepspeed"))},
 		{"what fills host memory while a model loads is no leak", "leak_over_steps", failure("host", "training", grown("reading.host_above")), failure("host", "init", grown("reading.host_above"), func(in *Input) { in.Stage = "loading weights:  46%|####" })},
 		{"a prompt cache that fills is no leak", "leak_over_steps", failure("host", "rollout", grown("reading.rss")), failure("host", "rollout", grown("ggml.prompt_cache"))},

@@ -406,6 +406,9 @@ func wideFigure(in *Input) (string, *int64) {
 	if why := noHalf(in); why != "" {
 		return why, nil
 	}
+	if in.TypeIgnored != "" {
+		return in.TypeIgnored + ", twice the size of 16 bits", nil
+	}
 	if pipelineByDefault(in) != "" && in.Parameters.Value <= 0 {
 		return "the pipeline is loaded without torch_dtype, so all its weights are float32, twice the size of 16 bits", nil
 	}

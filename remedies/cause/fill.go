@@ -50,10 +50,11 @@ func (in *Input) gradientsToCome() int64 {
 // statesFill reports that the training states alone fill the card.
 func statesFill(in *Input) string {
 	least, how := in.statesOnCard()
-	if in.Total == nil || least < *in.Total*9/10 {
+	card := in.capacity()
+	if card == 0 || least < card/10*9 {
 		return ""
 	}
-	return fmt.Sprintf("weights, gradients and optimizer states take %s or more on each card (%s); the card has %s", classifier.GiB(least), how, gib(in.Total))
+	return fmt.Sprintf("weights, gradients and optimizer states take %s or more on each card (%s); the card has %s", classifier.GiB(least), how, classifier.GiB(card))
 }
 
 // WeightsStay reports that ZeRO's stages 1 and 2 keep all weights on each card, and that they leave next to nothing of it: to offload the

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"oomscan/classifier"
 )
 
 // kept is the least an optimizer stores per trained parameter: some values of the parameter's type plus some bytes. Mixed
@@ -113,7 +115,11 @@ func optimizerFigure(in *Input) (string, *int64) {
 		if in.Unsharded {
 			return sized("%s, on every GPU: %d bytes x %s parameters", each*p, states, each, count(p))
 		}
-		return sized("%s: %d bytes x %s parameters / %d GPUs", each*p/in.GPUs, states, each, count(p), in.GPUs)
+		text, size := sized("%s: %d bytes x %s parameters / %d GPUs", each*p/in.GPUs, states, each, count(p), in.GPUs)
+		if in.Total != nil && in.States > *in.Total {
+			text += "; with weights and gradients, at least " + classifier.GiB(in.States)
+		}
+		return text, size
 	}
 	if in.passes(6, "_multi_tensor_", "_foreach_") && !in.passes(8, "initialize_optimizer_states") {
 		return plain("the optimizer works on all parameters at once, with temporary copies of them")(in)

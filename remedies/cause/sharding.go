@@ -26,10 +26,17 @@ func wholeStates(in *Input) string {
 	if p <= 0 || p > 1<<40 || in.GPUs < 2 || in.Adapters || in.Quantized || in.passes(40, "deepspeed/runtime/zero", "critic") || in.Allocated == nil || in.Total == nil || !in.gpuOptimizer() || *in.Allocated < 10*p || 16*p < *in.Total*9/10 {
 		return ""
 	}
-	if least, _ := in.states(p); in.Backend == "deepspeed" && least > *in.Allocated*4/5 {
-		return "" // as ZeRO's stage leaves it
+	if least, _ := in.states(p); in.Backend == "deepspeed" && least > *in.Allocated*4/5 || in.splitsOptimizer() {
+		return "" // as ZeRO's stage, or Megatron's distributed optimizer, leaves it
 	}
 	return fmt.Sprintf("this card holds %s in the optimizer step, %d bytes per parameter: the states are not split over the %d GPUs", gib(in.Allocated), *in.Allocated/p, in.GPUs)
+}
+
+// splitsOptimizer reports that Megatron splits the optimizer's states over its data-parallel ranks, each of which keeps whole weights and
+// gradients. Its own scripts do so only on demand; the programs that use it always do.
+func (in *Input) splitsOptimizer() bool {
+	const key = "use_distributed_optimizer"
+	return in.Backend == "megatron" && (in.on(key) || in.Framework != "megatron" && !in.off(key))
 }
 
 // WholeGradients reports that every GPU keeps the gradients of all parameters until the last micro-batch: FSDP splits them only then, in

@@ -71,7 +71,7 @@ func wideStates(in *Input) string {
 // statesOnCard returns the least that the states take on a card in a training step, or 0 if unknown.
 func (in *Input) statesOnCard() (least int64, how string) {
 	p := in.Trains()
-	if p <= 0 || p > 1<<40 || in.Total == nil || in.Infers || !in.training() && in.Phase != "optimizer" && !in.passes(8, "initialize_optimizer_states") || in.on("optimizer_in_bwd") || in.offloads() {
+	if p <= 0 || p > 1<<40 || in.capacity() == 0 || in.Infers || !in.training() && in.Phase != "optimizer" && !in.passes(8, "initialize_optimizer_states") || in.on("optimizer_in_bwd") || in.offloads() {
 		return 0, ""
 	}
 	if in.GPUs == 0 && (in.Backend != "" && in.Backend != "ddp" || in.Rank != nil && *in.Rank > 0) {
@@ -80,12 +80,20 @@ func (in *Input) statesOnCard() (least int64, how string) {
 	return in.states(p)
 }
 
+// capacity returns the size of the failed card: what its message says, or else the most that a card of its name has; 0 if unknown.
+func (in *Input) capacity() int64 {
+	if in.Total != nil {
+		return *in.Total
+	}
+	return in.CardMost
+}
+
 // GradientsFill reports that weights and gradients, whole on each of several GPUs, leave no room there for an optimizer's states, even in
 // eight bits.
 func GradientsFill(in *Input) string {
 	const moments = 2
 	p, each := in.Trains(), 2*in.trainedBytes()
-	if least, _ := in.statesOnCard(); least == 0 || !in.Unsharded || in.GPUs < 2 || (each+moments)*p < *in.Total {
+	if least, _ := in.statesOnCard(); least == 0 || in.Total == nil || !in.Unsharded || in.GPUs < 2 || (each+moments)*p < *in.Total {
 		return ""
 	}
 	return fmt.Sprintf("weights and gradients alone take %s of %s, and the states in 8 bits %s more", classifier.GiB(each*p), gib(in.Total), classifier.GiB(moments*p))
@@ -94,7 +102,8 @@ func GradientsFill(in *Input) string {
 // Beyond returns by how much the training states, or the whole weights where all of them are gathered, exceed the card at least; 0 if
 // they fit or it is unknown. What another model of the run holds counts.
 func Beyond(in *Input) int64 {
-	if in.Total == nil {
+	card := in.capacity()
+	if card == 0 {
 		return 0
 	}
 	least, _ := in.statesOnCard()
@@ -107,7 +116,7 @@ func Beyond(in *Input) int64 {
 	if least > 0 && modelsBeside(in) != "" {
 		least += *in.Others
 	}
-	return max(least-*in.Total, 0)
+	return max(least-card, 0)
 }
 
 // statesFigure states the size of the training states if they do not fit, otherwise that of the weights.

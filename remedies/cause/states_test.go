@@ -41,6 +41,8 @@ func TestBeyondIsWhatTheStatesExceedTheCardBy(t *testing.T) {
 	card := func(n int64) func(*Input) { return func(in *Input) { in.Total, in.GPUs = &n, 1 } }
 	assert.Equal(t, int64(3e9), Beyond(failure("gpu", "optimizer", trained(10e9), card(77e9))))
 	assert.Zero(t, Beyond(failure("gpu", "optimizer", trained(1e9), card(77e9))))
+	named := func(in *Input) { in.CardSize, in.CardMost, in.GPUs = 75e9, 77e9, 1 }
+	assert.Equal(t, int64(3e9), Beyond(failure("gpu", "training", trained(10e9), func(in *Input) { in.Total = nil }, named)), "its message has no figures")
 	assert.Zero(t, Beyond(failure("gpu", "rollout", trained(10e9), card(77e9))))
 	assert.Zero(t, Beyond(failure("gpu", "optimizer", trained(10e9), card(77e9), setting("adam_offload", "true"))))
 }

@@ -23,6 +23,7 @@ var training = []hypothesis{
 			{proof, widened},
 			{3 * proof, both(castWide, (*Input).gpu)},
 			{proof, both(pipelineByDefault, (*Input).gpu)},
+			{2 * proof, both(func(in *Input) string { return in.TypeIgnored }, (*Input).gpu)},
 			{2 * proof, wideWeight},
 			{3 * proof, wideStates},
 		},
@@ -130,6 +131,7 @@ var training = []hypothesis{
 			})},
 			{sign, deepSpeedCopies},
 			{sign, pipelineFills},
+			{sign + 2*hint, both(saw("even a batch of one sample does not fit", "torch.oom.batch_size_zero"), func(in *Input) bool { return in.training() && !in.Adapters && !in.Quantized && !in.Infers })},
 			{proof, both(mergesAdapters, (*Input).gpu)},
 			{2 * proof, saw("accelerate found no room on the card for some of the quantized weights", "transformers.dispatched")},
 			{sign, both(when("an engine of TensorRT was being read", func(in *Input) bool {
