@@ -56,6 +56,23 @@ func TestGenerationEndsStartUp(t *testing.T) {
 	}
 }
 
+// TestAServerStartsUntilItSaysThatItHas reads a message of an application beside what its web server says.
+func TestAServerStartsUntilItSaysThatItHas(t *testing.T) {
+	t.Parallel()
+	const (
+		waits  = "INFO:     Started server process [1]\nINFO:     Waiting for application startup.\n"
+		failed = "2025-07-21 08:00:39,115 ERROR app.models  text encoder failed (CUDA out of memory. Tried to allocate 64.00 MiB. GPU 0 has a total capacity of 23.99 GiB of which 18.25 MiB is free.)\n"
+	)
+	for log, phase := range map[string]string{
+		waits + failed + "ERROR:    Application startup failed. Exiting.\n": "init",
+		waits + "INFO:     Application startup complete.\n" + failed:        "unknown",
+	} {
+		got := read(t, map[string]string{"a.out": log}).Incidents
+		require.Len(t, got, 1)
+		assert.Equal(t, phase, got[0].Phase, got[0].PhaseWhy)
+	}
+}
+
 // TestAServerThatQuotesTheFailureTellsThePhase reads a message without figures in what is printed around it.
 func TestAServerThatQuotesTheFailureTellsThePhase(t *testing.T) {
 	t.Parallel()

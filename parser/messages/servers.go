@@ -7,16 +7,21 @@ import (
 
 // webPatterns are what servers of Python applications say of their processes, each of which loads the application.
 func webPatterns() []pattern.Pattern {
-	return []pattern.Pattern{{
-		Name:     "web.worker",
-		Literals: []string{"Started server process [", "Booting worker with pid: "},
-		Expr:     `(?:\bStarted server process \[|\bBooting worker with pid: )(?<pid>\d{1,8})\b`,
-		Gauge:    true, Source: "uvicorn 0.10-0.40, server.py; gunicorn 19-23, arbiter.py",
-		Match: []pattern.Sample{
-			{Line: "INFO:     Started server process [4113]", Want: parser.Fields{"pid": "4113"}},
-			{Line: "[2024-05-01 10:00:00 +0000] [8] [INFO] Booting worker with pid: 8", Want: parser.Fields{"pid": "8"}},
+	startup := markers{kind: "phase", source: "uvicorn 0.10-0.40, lifespan/on.py: what an application does before it takes requests, such as loading its models"}
+	return []pattern.Pattern{
+		startup.line("web.starting", opens("init", "application startup"), `\bWaiting for application startup\.`, []string{"Waiting for application startup."}, "INFO:     Waiting for application startup."),
+		startup.line("web.started", closes("init", "application startup"), `\bApplication startup complete\.`, []string{"Application startup complete."}, "INFO:     Application startup complete."),
+		{
+			Name:     "web.worker",
+			Literals: []string{"Started server process [", "Booting worker with pid: "},
+			Expr:     `(?:\bStarted server process \[|\bBooting worker with pid: )(?<pid>\d{1,8})\b`,
+			Gauge:    true, Source: "uvicorn 0.10-0.40, server.py; gunicorn 19-23, arbiter.py",
+			Match: []pattern.Sample{
+				{Line: "INFO:     Started server process [4113]", Want: parser.Fields{"pid": "4113"}},
+				{Line: "[2024-05-01 10:00:00 +0000] [8] [INFO] Booting worker with pid: 8", Want: parser.Fields{"pid": "8"}},
+			},
 		},
-	}}
+	}
 }
 
 // diffusersPatterns are calls in a script that a log shows.
