@@ -108,10 +108,6 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			n := ctx.input().GraphPools
 			return verdict{truthOf(n > 0 && n >= deref(ctx.root.Total)/8), "the graphs captured so far hold " + classifier.GiB(n) + ", and larger ones may follow"}
 		}},
-		"eight_bits_exceed": {"32-bit weights and gradients with 8-bit moments exceed the card", "8-bit moments may fit", func(ctx *Context, _ string) verdict {
-			n, total := trainsBackbone(ctx), deref(ctx.root.Total)
-			return verdict{truthOf(n > 0 && total > 0 && 10*n > total), "32-bit weights and gradients with 8-bit moments take " + classifier.GiB(10*n)}
-		}},
 		"trains_backbone": {"a script trains the whole network of a diffusion model", "no script is known to train the whole network of a diffusion model", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.passesThrough(backboneScripts...)), "the script trains the whole network"}
 		}},
@@ -120,10 +116,6 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"host_scores":      {"the logits of all tokens are kept in host memory", "no logits of all tokens are kept in host memory", found(cause.KeepsScores, "no logits of all tokens are kept in host memory")},
 		"spread_by_each":   {"each process of a node spreads its model over all cards", "no model is spread over all cards by each process", found(cause.SpreadByEach, "no model is spread over all cards by each process")},
 		"cpu_pools":        {"each rank of SGLang takes its share of the whole machine's memory", "no ranks take shares of the machine's memory", found(cause.CPUPools, "no ranks take shares of the machine's memory")},
-		"exceeds_card": {"the weights in 16 bits exceed a card", "the weights in 16 bits are not known to exceed a card", func(ctx *Context, _ string) verdict {
-			weights, total := 2*nominalParameters(ctx).Value, deref(ctx.root.Total)
-			return verdict{truthOf(total > 0 && weights > total/10*9 && !quantized(ctx)), "the weights in 16 bits exceed a card"}
-		}},
 		"nvlink_sharp": {"the buffers of NVLink SHARP did not fit", "not the buffers of NVLink SHARP", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.root.Fields["method"] == "nvls"), "NCCL failed while it made the buffers of NVLink SHARP"}
 		}},
@@ -197,16 +189,6 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"another_service": {"another service of the deployment has its model on the card", "no other service of the deployment is known to be on the card", anotherService},
 		"serves":          {"the engine is a server of TRL", "the engine is no server of TRL", serves},
 		"resumes":         {"a script goes on from its own checkpoint", "no script is known to go on from its own checkpoint", resumes},
-		"needs_paging":    {"weights and gradients in 16 bits with 8-bit moments exceed the only card, and fit without the moments", "8-bit moments may fit beside the weights", needsPaging},
-		"made_wide": {"transformers made the model in float32", "transformers did not say that it made the model in float32", func(ctx *Context, _ string) verdict {
-			why := madeWide(ctx)
-			return verdict{truthOf(why != ""), why}
-		}},
-		"type_ignored": {"Diffusers ignored the type to load in", "Diffusers is not known to have ignored a type", func(ctx *Context, _ string) verdict {
-			why := typeIgnored(ctx)
-			return verdict{truthOf(why != ""), why}
-		}},
-		"sixteen_bits": {"the weights are loaded in 16 bits", "the weights are not known to be loaded in 16 bits", sixteenBits},
 		"engine_residue": {"what an engine leaves on the card when it sleeps grows", "what an engine leaves when it sleeps does not grow", func(ctx *Context, _ string) verdict {
 			grows := slices.ContainsFunc(ctx.run.Growth, func(t classifier.Trend) bool { return t.Name == "vllm.slept" || t.Name == "slime.memory" })
 			return verdict{truthOf(grows), "what is in use while the engine sleeps grows"}
@@ -240,7 +222,6 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			}
 			return verdict{yes, "only one GPU trains, so there is nothing to split"}
 		}},
-		"own_dtype": {"a program that sets its own weight type", "a program that loads as from_pretrained says", ownDType},
 		"own_optimizer": {"a program that makes the optimizer itself", "a script that makes the optimizer itself", func(ctx *Context, _ string) verdict {
 			p := programOf(ctx.run)
 			if p.ID == "" {
@@ -297,12 +278,6 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"engine_wakes": {"the engine failed when it woke", "the engine did not fail when it woke", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.stackContains(engineDepth, wakes...)), "the engine sleeps already: it failed when it woke"}
 		}},
-		"quantized": {"the weights are quantized", "the weights are not quantized", func(ctx *Context, _ string) verdict {
-			if quantized(ctx) {
-				return verdict{yes, "the weights are quantized already"}
-			}
-			return verdict{}
-		}},
 		"unlimited_audio": {"NeMo trains on recordings of any length", "no recordings of any length", unlimitedAudio},
 		"batch_negatives": {"a loss of sentence-transformers takes the other samples of a batch as negatives", "no loss with the negatives of a batch", found(cause.BatchNegatives, "no loss with the negatives of a batch")},
 		"swaps_blocks":    {"a training script that can swap blocks", "not a training script that can swap blocks", swapsBlocks},
@@ -315,30 +290,25 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"engine_stays": {"an engine on the trainer's card does not sleep while it trains", "no engine stays awake while the trainer works", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(trains(ctx) && !ctx.is("engine_process") && mayShareCard(ctx) && engineAwake(ctx) == yes), "the engine on the same card does not sleep while the model trains"}
 		}},
-		"states_return":     {"offloaded states come back to the card for the update", "offloaded states stay on the host", statesReturn},
-		"shares_card":       {"trainer and engine share the card", "trainer and engine have their own cards", sharesCard},
-		"stray":             {"a stray process holds memory of the card", "not when a stray process holds the card", stray},
-		"exceeds_pool":      {"inputs and outputs of the program exceed the card", "inputs and outputs of the program are not known to exceed the card", exceedsPool},
-		"exceeds_in_4_bits": {"the weights exceed the card in 4 bits, too", "the weights are not known to exceed the card in 4 bits", exceedsIn4Bits},
-		"over_limit":        {"a program that uses far more than XLA allows", "a program that XLA may have room for", overLimit},
-		"oversized":         {"a request larger than the card", "a request that the card could hold", oversized},
-		"logits":            {"the request is that of the logits", "a request other than that of the logits", logits},
-		"keeps_scores":      {"a rollout keeps the scores of all its answers", "no rollout that keeps the scores of its answers", keepsScores},
-		"full_scores":       {"attention builds its scores in full", "attention does not build its scores in full", fullScores},
-		"moe":               {"a model with experts", "a model without experts", experts},
-		"batch_unknown":     {"it failed in a training step with a batch of unknown size", "the batch size is known", batchUnknown},
-		"counts_prompts":    {"a batch counts prompts, each with all its answers", "a batch counts answers", countsPrompts},
-		"requested_limit":   {"the limit is what the job requested", "the limit is not what a job requested", requestedLimit},
-		"whole_groups":      {"a micro-batch is a whole group of answers", "a micro-batch may be a part of a group of answers", wholeGroups},
-		"only_trains":       {"this trainer generates nothing", "this trainer generates", generatesNothing},
-		"pairs":             {"a loss over pairs of answers", "a loss over single answers", overPairs},
-		"lightning_mixed": {"Lightning computes in 16 bits", "Lightning does not say that it computes in 16 bits", func(ctx *Context, _ string) verdict {
-			return read(ctx, "lightning.mixed", "Lightning says that it computes in 16 bits")
-		}},
-		"lightning_wide": {"Lightning has the weights in 32 bits", "Lightning is not known to have the weights in 32 bits", lightningWide},
-		"recomputes":     {"the backward pass recomputes already", "the backward pass is not known to recompute", recomputes},
-		"whole_gathered": {"a request is the whole model, gathered at once", "no request is the whole model", wholeGathered},
-		"moves_peak":     {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak", movesPeak},
+		"states_return":   {"offloaded states come back to the card for the update", "offloaded states stay on the host", statesReturn},
+		"shares_card":     {"trainer and engine share the card", "trainer and engine have their own cards", sharesCard},
+		"stray":           {"a stray process holds memory of the card", "not when a stray process holds the card", stray},
+		"exceeds_pool":    {"inputs and outputs of the program exceed the card", "inputs and outputs of the program are not known to exceed the card", exceedsPool},
+		"over_limit":      {"a program that uses far more than XLA allows", "a program that XLA may have room for", overLimit},
+		"oversized":       {"a request larger than the card", "a request that the card could hold", oversized},
+		"logits":          {"the request is that of the logits", "a request other than that of the logits", logits},
+		"keeps_scores":    {"a rollout keeps the scores of all its answers", "no rollout that keeps the scores of its answers", keepsScores},
+		"full_scores":     {"attention builds its scores in full", "attention does not build its scores in full", fullScores},
+		"moe":             {"a model with experts", "a model without experts", experts},
+		"batch_unknown":   {"it failed in a training step with a batch of unknown size", "the batch size is known", batchUnknown},
+		"counts_prompts":  {"a batch counts prompts, each with all its answers", "a batch counts answers", countsPrompts},
+		"requested_limit": {"the limit is what the job requested", "the limit is not what a job requested", requestedLimit},
+		"whole_groups":    {"a micro-batch is a whole group of answers", "a micro-batch may be a part of a group of answers", wholeGroups},
+		"only_trains":     {"this trainer generates nothing", "this trainer generates", generatesNothing},
+		"pairs":           {"a loss over pairs of answers", "a loss over single answers", overPairs},
+		"recomputes":      {"the backward pass recomputes already", "the backward pass is not known to recompute", recomputes},
+		"whole_gathered":  {"a request is the whole model, gathered at once", "no request is the whole model", wholeGathered},
+		"moves_peak":      {"never a lever: micro-batches set the peak, not this", "micro-batches set the peak", movesPeak},
 
 		"kv_sizing":         {"the engine found no room for its KV cache at start-up", "not when the engine found no room for its KV cache: that wants more", kvSizing},
 		"kv_runtime":        {"a serving engine's cache was full", "not when a serving engine's cache was full", kvRuntime},
@@ -356,7 +326,6 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"engine_loads":      {"an engine failed while it read its weights", "not while an engine read its weights", engineLoads},
 		"adapter_slots":     {"an engine failed while it made room for adapters", "not while an engine made room for adapters", adapterSlots},
 		"token_bound":       {"the tokens of a step set its size, not its sequences", "the sequences of a step set its size", tokenBound},
-		"fp8_in_vain":       {"weights of 8-bit floats are no way out", "weights of 8-bit floats are a way out", fp8InVain},
 		"nothing_for_cache": {"nothing is left for a cache", "something is left for a cache", nothingForCache.ask},
 		"far_too_small":     {"one sequence needs more than twice the cache", "one sequence needs at most twice the cache", farTooSmall},
 		"encodes_media":     {"the engine plans for images, video or sound", "the engine plans for text alone", encodesMedia},
@@ -400,33 +369,15 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"jax_evaluation": {"a program in JAX failed in an evaluation", "no evaluation of a program in JAX", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.run.Framework == "jax" && ctx.is("evaluating")), "it failed in an evaluation"}
 		}},
-		"trained_wide": {"the weights that are trained are float32", "nothing says that the trained weights are float32", func(ctx *Context, _ string) verdict {
-			return verdict{truthOf(strings.EqualFold(ctx.run.Model.TrainedDType, "float32")), "mixed precision keeps the trained weights in float32"}
-		}},
 		"trained_before":  {"the script had trained a model before", "no training is known to have ended before", trainedBefore},
 		"single_sequence": {"a pass has one sequence, whatever batch_size says", "a pass may have several sequences", singleSequence},
 		"several_ranks":   {"several ranks work together", "one process works alone", severalRanks},
-		"quantizes":       {"weights are quantized while they are loaded", "no weights are quantized while they are loaded", quantizesNow},
-		"calibrates": {"a quantizer was calibrating", "no quantizer was calibrating", func(ctx *Context, _ string) verdict {
-			p := programOf(ctx.run)
-			return verdict{truthOf(p.Guide == "calibration" && slices.Contains([]string{"forward", "backward", "data"}, ctx.phase)), p.Name + " was calibrating"}
-		}},
 		"ctranslate2": {"the model runs in CTranslate2", "the model does not run in CTranslate2", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.passesThrough("/faster_whisper/", "/whisperx/asr.py", "/ctranslate2/")), "the model runs in CTranslate2"}
-		}},
-		"float32_type": {"CTranslate2 says that it computes in float32", "CTranslate2 does not say that it computes in float32", func(ctx *Context, _ string) verdict {
-			return read(ctx, "ctranslate2.float32", "CTranslate2 computes in float32")
 		}},
 		"one_segment": {"speech is decoded one segment at a time", "speech is not decoded one segment at a time", func(ctx *Context, _ string) verdict {
 			alone := ctx.passesThrough("/faster_whisper/", "/whisper/transcribe.py") && ctx.stackContains(20, "generate_segments", "generate_with_fallback", "decode_with_fallback")
 			return verdict{truthOf(alone), "speech is decoded one segment at a time"}
-		}},
-		"fits_in_8_bits": {"the weights fit on the card in 8 bits", "the weights do not fit on the card in 8 bits", func(ctx *Context, _ string) verdict {
-			p, total := ctx.input().Parameters.Value, ctx.root.Total
-			if p <= 0 || total == nil {
-				return verdict{}
-			}
-			return stated(p < *total/10*9, "the weights fit on the card in 8 bits", "the weights do not fit on the card in 8 bits")
 		}},
 		"own_tasks":       {"tasks of a program's own", "the tasks of a framework", ownTasks},
 		"many_tasks":      {"many tasks of one function held the memory", "not many tasks of one function", manyTasks},
@@ -461,10 +412,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"pool_refused": {"the pool that JAX reserves was refused", "the pool that JAX reserves was not refused", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.recognized("xla.from_device")), "the pool that is reserved at the start was refused: a larger one is, too"}
 		}},
-		"npu": {"an Ascend NPU", "not on an Ascend NPU", npu.ask},
-		"no_8bit": {"an accelerator without 8-bit floats, for which bitsandbytes has no optimizers", "not such an accelerator", func(ctx *Context, _ string) verdict {
-			return verdict{truthOf(ctx.root.Accelerator == "NPU" || ctx.recognisedAs("mps.")), "the accelerator has no 8-bit floats, and bitsandbytes no optimizers for it"}
-		}},
+		"npu":           {"an Ascend NPU", "not on an Ascend NPU", npu.ask},
 		"tpu":           {"a TPU", "not on a TPU", onTPU},
 		"evaluating":    {"it failed in an evaluation", "not in an evaluation", evaluating},
 		"keeps_outputs": {"a script joined the outputs of its batches on the card", "no outputs of batches were joined", keepsOutputs},
@@ -483,6 +431,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"joined_evaluation": {"an evaluation kept the logits of all its batches", "not where an evaluation keeps the logits of all its batches", joinedEvaluation.ask},
 	}
 	maps.Copy(facts, hostFacts())
+	maps.Copy(facts, typeFacts())
 }
 
 // named compares a possibly unknown word.

@@ -2,7 +2,6 @@ package remedies
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"oomscan/classifier"
@@ -114,24 +113,6 @@ func tokenBound(ctx *Context, _ string) verdict {
 		return verdict{yes, tokens}
 	}
 	return verdict{}
-}
-
-// beforeTuring lists cards too old for 8-bit float weights in vLLM and SGLang, which need compute capability 7.5.
-var beforeTuring = []string{"V100"}
-
-// fp8InVain reports whether weights of 8-bit floats that an engine makes itself are no way out: it reads them in 16 bits
-// first and fails there, or the card knows no such kernels (vLLM, features/quantization/fp8).
-func fp8InVain(ctx *Context, _ string) verdict {
-	if ctx.is("engine_loads") {
-		return verdict{yes, "the engine reads the weights in 16 bits before it makes 8 of them"}
-	}
-	old := func(g classifier.Gauge) bool {
-		return g.Name == "gpu.card" && slices.Contains(beforeTuring, g.Fields["card"])
-	}
-	if slices.ContainsFunc(ctx.run.Gauges, old) {
-		return verdict{yes, "the card has no kernels for 8-bit floats"}
-	}
-	return verdict{no, "8-bit floats are made of the weights"}
 }
 
 // uncountedGraphs reports whether graphs take nothing from an engine's cache: vLLM captures them once it is there

@@ -1,7 +1,6 @@
 package remedies
 
 import (
-	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -9,7 +8,6 @@ import (
 	"sync"
 
 	"oomscan/classifier"
-	"oomscan/parser/traceback"
 	"oomscan/remedies/memory"
 )
 
@@ -268,95 +266,6 @@ func countsPrompts(ctx *Context, _ string) verdict {
 	return stated(m*steps%n != 0, fmt.Sprintf("a batch of %d does not hold whole groups of %d answers", m*steps, n), fmt.Sprintf("a batch of %d holds whole groups of %d answers", m*steps, n))
 }
 
-// sixteenBits reports whether the dtype of the weights is set to 16 bits, in a setting or in the code that failed.
-func sixteenBits(ctx *Context, _ string) verdict {
-	if why := typeIgnored(ctx); why != "" {
-		return verdict{no, why}
-	}
-	typed := []string{"dtype=torch.bfloat16", "dtype=torch.float16", "dtype=torch.half", `dtype="auto"`}
-	if t := ctx.root.Trace; t != nil && slices.ContainsFunc(t.Frames, func(f traceback.Frame) bool {
-		return containsAny(f.Code, typed) && !strings.Contains(slashed(f.File), "/transformers/") // which warms up its allocator in float16
-	}) {
-		return verdict{yes, "the code that failed loads in 16 bits"}
-	}
-	if p := nominalParameters(ctx).Value; p > 0 && ctx.phase == "init" && ctx.root.Allocated != nil && *ctx.root.Allocated > 5*p/2 {
-		return verdict{no, "more is allocated than the weights take in 16 bits"}
-	}
-	if why := cmp.Or(loadsWide(ctx), madeWide(ctx)); why != "" {
-		return verdict{no, why}
-	}
-	if g, ok := lastReading(ctx.run, "hf.sixteen_bits"); ok {
-		return verdict{yes, g.Fields["model"] + " was made in 16 bits"}
-	}
-	if _, ok := lastReading(ctx.run, "torch.weights_sixteen_bits"); ok {
-		return verdict{yes, "the log says that the weights have 16 bits"}
-	}
-	if args, ok := ctx.settings.find("model_args", true); ok && ctx.passesThrough("/lm_eval/models/huggingface.py") && !strings.Contains(args.value.Value, "dtype=") {
-		return verdict{yes, "lm-eval loads weights in the type of their checkpoint"} // HFLM's dtype is "auto"
-	}
-	words := []string{"bfloat16", "float16", "bf16", "fp16", "half"}
-	for _, key := range []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"} {
-		if f, ok := ctx.settings.find(key, true); ok && containsAny(strings.ToLower(f.value.Value), words) {
-			return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
-		}
-	}
-	if f, ok := ctx.settings.find("mixed_precision", true); ok && ctx.run.Application == "diffusers" && containsAny(strings.ToLower(f.value.Value), words) {
-		return verdict{yes, fmt.Sprintf("%s is %s: its scripts cast the frozen weights to that", f.key, shown(f.value.Value))} // weight_dtype
-	}
-	if f, ok := ctx.settings.find("precision", true); ok && strings.HasSuffix(f.value.Value, "16-true") { // of Lightning and Fabric
-		return verdict{yes, fmt.Sprintf("%s is %s", f.key, shown(f.value.Value))}
-	}
-	for _, key := range []string{"full_bf16", "full_fp16"} { // of sd-scripts
-		if f, t := ctx.settings.flag(key); t == yes {
-			return verdict{yes, f.key + " is on"}
-		}
-	}
-	return verdict{}
-}
-
-// typeIgnored says that Diffusers did not know the argument that was to load a model in 16 bits: it warns, and makes float32 of it.
-func typeIgnored(ctx *Context) string {
-	g, ok := lastReading(ctx.run, "diffusers.type_ignored")
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("Diffusers ignored %s, which it does not know: %s is float32", g.Fields["key"], g.Fields["model"])
-}
-
-// madeWide reports that a trainer has its model in float32, whatever its checkpoint and an engine beside it have: transformers said so, or
-// the optimizer's states, which torch makes in the type of the parameters, are float32 on the only card.
-func madeWide(ctx *Context) string {
-	if g, ok := lastReading(ctx.run, "hf.float32"); ok {
-		return g.Fields["model"] + " was made in float32"
-	}
-	one := (ctx.is("one_gpu") || ctx.run.Backend == "") && !ctx.is("backend:deepspeed")
-	trl := ctx.is("framework:trl") // elsewhere float32 may be meant
-	if ctx.phase == "optimizer" && one && trl && ctx.passesThrough("/transformers/trainer.py") && ctx.stackContains(4, fresh...) && memory.WideParameter(ctx.request) {
-		return "the optimizer makes float32 states, as its parameters are: " + strings.TrimSuffix(ctx.request[0].Text, ".")
-	}
-	return ""
-}
-
-// needsPaging reports whether an optimizer with 8-bit states would exceed the only card, too, unless it pages them to host memory.
-func needsPaging(ctx *Context, _ string) verdict {
-	p, total := nominalParameters(ctx).Value, deref(ctx.root.Total)
-	if size, _, ok := memory.CardSize(ctx.run, ctx.incident); ok && total == 0 {
-		total = size.High
-	}
-	if p <= 0 || p > mostParameters || total <= 0 || !ctx.is("one_gpu") || trainsAdapters(ctx) || quantized(ctx) || 6*p <= total || 4*p > total/20*19 {
-		return verdict{}
-	}
-	return verdict{yes, fmt.Sprintf("weights, gradients and 8-bit states take at least %s", classifier.GiB(6*p))}
-}
-
-// loadsWide reports that a weight was being loaded in float32, whatever its checkpoint has: the size of the request shows it.
-func loadsWide(ctx *Context) string {
-	if ctx.phase != "init" || !memory.WideParameter(ctx.request) {
-		return ""
-	}
-	return "the weights are loaded in float32: " + strings.TrimSuffix(ctx.request[0].Text, ".")
-}
-
 // recomputeKeys are settings that turn recomputation on, or that come with a program that has one.
 var recomputeKeys = []string{
 	"gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "grad_checkpoint", "grad_checkpointing", "checkpoint_activations", "use_checkpoint", "use_checkpointing", "with_cp",
@@ -398,30 +307,6 @@ func read(ctx *Context, gauge, why string) verdict {
 		return verdict{yes, why}
 	}
 	return verdict{}
-}
-
-// lightningWide reports whether Lightning 2 has weights in 32 bits: mixed precision keeps them so, and without a setting they are made so. An
-// earlier version, which prints its precision otherwise, can do nothing else.
-func lightningWide(ctx *Context, _ string) verdict {
-	const mixed = "mixed precision keeps the weights in 32 bits"
-	g, ok := lastReading(ctx.run, "lightning.mixed")
-	switch f, set := ctx.settings.find("precision", true); {
-	case ctx.is("backend:deepspeed"), ok && g.Fields["native"] != "", set && strings.HasSuffix(f.value.Value, "-true") && !strings.HasPrefix(f.value.Value, "32"):
-		return verdict{no, "the weights are not known to be in 32 bits"}
-	case ok && (ctx.phase == "init" || trainsAdapters(ctx)): // what is trained needs them
-		return verdict{yes, mixed}
-	}
-	return verdict{truthOf(!ok && ctx.phase == "init" && ctx.run.Application == "lightning" && !ctx.is("dated_before:2023-03")), "without a setting, weights are made in 32 bits"}
-}
-
-// ownDType reports whether a program's own setting decides the type of the weights. Under Lightning it is the Trainer's precision, unless a
-// model of transformers is in the stack, which from_pretrained loads.
-func ownDType(ctx *Context, _ string) verdict {
-	p := programOf(ctx.run).ID
-	if p == "lightning" && !ctx.passesThrough("/transformers/") && !ctx.stackContains(80, "from_pretrained") && ctx.resource == "gpu" {
-		return verdict{yes, "Lightning's precision decides the weights' type"}
-	}
-	return verdict{truthOf(slices.Contains(typedPrograms, p)), "its own setting decides the weights' type, 16 bits by default"}
 }
 
 // trainedBefore reports whether a script had finished a training when a later one failed: seeds, folds or trials, one after the other.
