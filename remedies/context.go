@@ -295,6 +295,9 @@ func (ctx *Context) gpus() (int64, bool) {
 			return per * nodes, true
 		}
 	}
+	if _, one := lastReading(ctx.run, "lightning.one_visible"); one && (ctx.root.Rank == nil || *ctx.root.Rank == 0) && ctx.run.Backend == "" {
+		return 1, true
+	}
 	return 0, false
 }
 

@@ -204,3 +204,22 @@ func TestAnotherModelsEngineTurnsNoZeROOff(t *testing.T) {
 	assert.Equal(t, no, holds(gpuOOM("optimizer"), "zero_stage", "2", "zero_optimization_stage", "0"))
 	assert.Equal(t, no, holds(gpu("optimizer", 0, 0, 0, step), "zero_optimization_stage", "0"))
 }
+
+// TestALightningProcessThatSeesOneCardTrainsAlone reads what Lightning says of the devices of a process, and of others beside it.
+func TestALightningProcessThatSeesOneCardTrainsAlone(t *testing.T) {
+	t.Parallel()
+	const sees, failed = "GPU available: True (cuda), used: True\nLOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: ", "\nTraceback (most recent call last):\n  File \"/w/train.py\", line 9, in <module>\n    trainer.fit(model)\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.\n"
+	for log, offered := range map[string]bool{
+		sees + "[0]" + failed:   false,
+		sees + "[0,1]" + failed: true,
+		"Initializing distributed: GLOBAL_RANK: 0, MEMBER: 1/4\n" + sees + "[0]" + failed: true,
+	} {
+		var applies *bool
+		for _, r := range answerTo(t, log).Remedies {
+			if r.ID == "lightning.strategy" {
+				applies = r.Applies
+			}
+		}
+		assert.Equal(t, offered, applies == nil || *applies, log)
+	}
+}

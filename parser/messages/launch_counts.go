@@ -50,6 +50,14 @@ func launchWorld() []pattern.Pattern {
 			},
 		},
 		{
+			Name:     "lightning.one_visible",
+			Literals: []string{" - CUDA_VISIBLE_DEVICES: ["},
+			Expr:     `^LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: \[\d{1,3}\]\s*$`,
+			Gauge:    true, Source: "PyTorch Lightning 1.0-2.x, accelerators/cuda.py: the process sees one card, and trains alone unless [launch.lightning_world] says otherwise",
+			Match:   lines("LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: [0]"),
+			NoMatch: []string{"LOCAL_RANK: 0 - CUDA_VISIBLE_DEVICES: [0,1]", "LOCAL_RANK: 1 - CUDA_VISIBLE_DEVICES: [0]"},
+		},
+		{
 			Name:     "launch.lightning_world",
 			Literals: []string{" GLOBAL_RANK: ", "All distributed processes registered"},
 			Expr:     `\b[Ii]nitializing [a-z_]{2,20}: GLOBAL_RANK: \d{1,6}, MEMBER: \d{1,6}/(?<world_size>\d{1,6})|All distributed processes registered\. Starting with (?<world_size>\d{1,6}) processes`,
