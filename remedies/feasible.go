@@ -324,7 +324,7 @@ func cardCapacity(ctx *Context) (total int64, by string, ok bool) {
 	if t := ctx.root.Total; t != nil && *t > 0 && ctx.resource == "gpu" {
 		return *t, "", true
 	}
-	for _, name := range []string{"vllm.usage", "vllm.budget", "vllm.kv_available"} {
+	for _, name := range []string{"vllm.usage", "vllm.budget", "vllm.kv_available", "reading.device"} {
 		if g, ok := memory.Reading(ctx.run, ctx.incident, name); ok {
 			if n, ok := g.Fields.Int("total"); ok && n > 0 {
 				return n, "", true

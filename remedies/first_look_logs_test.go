@@ -166,6 +166,15 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 	augments := func(gone string) string {
 		return "#SBATCH --mem=24G\n+ srun nnUNetv2_train 42 3d_fullres 0\n2025-09-18 22:31:31.463005: Epoch 0\n" + gone + "slurmstepd: error: Detected 3 oom_kill events in StepId=812231.0. Some of the step tasks have been OOM Killed.\nsrun: error: gpu07: task 0: Out Of Memory\n"
 	}
+	takes := func(device string) string {
+		return "+ python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=/m/Qwen3-14B actor_rollout_ref.rollout.gpu_memory_utilization=0.6\n" + device +
+			"INFO 08-14 10:23:47 [gpu_model_runner.py:1892] Model loading took 27.5185 GiB and 2.906128 seconds\nINFO 08-14 10:23:51 [gpu_worker.py:255] Available KV cache memory: -5.41 GiB\n" +
+			stackOf("ValueError: No available memory for the cache blocks. Try increasing `gpu_memory_utilization` when initializing the engine.", "vllm/v1/core/kv_cache_utils.py|check_enough_kv_cache_memory|raise ValueError(")
+	}
+	gradient := func(size, free string) string {
+		return "$ python3 train.py --tensor-model-parallel-size 2 --vocab-size 152064 --max-tokens-per-gpu 40960 --use-dynamic-batch-size --colocate\n" +
+			stackOf(full(size, "79.11", free, "67.02"), "/root/slime/slime/backends/megatron_utils/actor.py|train_actor|train(", "/root/Megatron-LM/megatron/core/pipeline_parallel/schedules.py|custom_backward|Variable._execution_engine.run_backward(")
+	}
 	const eager = "transformers/models/gpt_oss/modeling_gpt_oss.py|eager_attention_forward|combined_logits = combined_logits - combined_logits.max(dim=-1, keepdim=True).values"
 	answersTo(t, map[string]expected{
 		"readings that climb while the engine sleeps":   {log: sleeps(0.9), cause: "leak_over_steps", first: "trainer.find_last_checkpoint=true", never: "micro_batch"},
@@ -179,6 +188,10 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		"a dense model":                                 {log: builds("Qwen3-32B"), cause: "states_too_big", has: "bitsandbytes"},
 		"predictions that are kept":                     {log: predicts("True", "Predicting"), cause: "leak_over_steps", first: "return_predictions=False", has: "--mem=344G"},
 		"predictions that are not kept":                 {log: predicts("False", "Predicting"), cause: "limit_too_small", first: "--mem=192G"},
+		"a share of a card that a reading sizes":        {log: takes("Before building vllm rollout, memory allocated (GB): 0.00, memory reserved (GB): 0.02, device memory used/total (GB): 1.38/39.39\n"), cause: "engine_share_too_small", first: "actor_rollout_ref.rollout.gpu_memory_utilization=0.81"},
+		"a share of any card":                           {log: takes(""), cause: "engine_share_too_small", first: "actor_rollout_ref.rollout.gpu_memory_utilization=0.7"},
+		"the gradient of all logits of a budget":        {log: gradient("11.60 GiB", "6.37 GiB"), cause: "logits", first: "--max-tokens-per-gpu=20480"},
+		"a small gradient in the same frame":            {log: gradient("256.00 MiB", "120.00 MiB"), cause: "activations"},
 		"an augmenter that is gone":                     {log: augments("RuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message\n"), cause: "loader_workers", first: "--mem=40G", has: "nnUNet_n_proc_DA=6"},
 		"no word of an augmenter":                       {log: augments(""), cause: "limit_too_small", first: "--mem=40G", never: "nnUNet_n_proc_DA"},
 		"a test, whose outputs are not kept":            {log: predicts("True", "Testing"), cause: "limit_too_small", first: "--mem=192G"},

@@ -268,7 +268,7 @@ func failedPlace(ctx *Context) (memory.Place, memory.Truth) {
 		return memory.Unnamed, 0
 	}
 	last := &t.Frames[len(t.Frames)-1]
-	if in := strings.ToLower(slashed(last.File) + " " + last.Func); strings.Contains(in, "_engine_run_backward") || strings.Contains(in, "torch/autograd/__init__") || strings.HasSuffix(slashed(last.File), "torch/_tensor.py") {
+	if in := strings.ToLower(slashed(last.File) + " " + last.Func); strings.Contains(in, "_engine_run_backward") || strings.Contains(last.Code, "_execution_engine.run_backward(") || strings.Contains(in, "torch/autograd/__init__") || strings.HasSuffix(slashed(last.File), "torch/_tensor.py") {
 		return memory.Unnamed, 0 // the engine is C++: no frame shows whose gradient it was
 	}
 	asked := 0

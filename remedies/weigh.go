@@ -145,7 +145,7 @@ func textOf(ctx *Context, p *Proposal, o *outcome) string {
 		return "Frees " + text
 	case p.FreesBytes == nil && r.Requested == nil && ctx.incident.Kind == parser.KVCache && slices.ContainsFunc(p.Changes, raisesShare):
 		if short, ok := ctx.shortfall(); ok {
-			return growsBy(short, p.Changes)
+			return growsBy(ctx, short, p.Changes)
 		}
 		return ""
 	case p.Fits != nil, len(p.Changes) == 0:
@@ -184,8 +184,8 @@ func assumedDefault(changes []Change) (value string, ok bool) {
 	return "", false
 }
 
-// growsBy states how much a share of a GPU of unknown size must grow, and on which GPUs the change does that.
-func growsBy(short int64, changes []Change) string {
+// growsBy states how much a share of a GPU must grow, and what the change adds or, on a GPU of unknown size, on which ones it adds that.
+func growsBy(ctx *Context, short int64, changes []Change) string {
 	text := "It must grow by more than " + classifier.GiB(short)
 	c := changes[slices.IndexFunc(changes, raisesShare)]
 	now, _ := assumedDefault(changes)
@@ -195,6 +195,9 @@ func growsBy(short int64, changes []Change) string {
 	from, ok1 := parseNumber(now)
 	to, ok2 := parseNumber(*c.To)
 	if step := to - from; ok1 && ok2 && step > 0 {
+		if total, _, known := cardCapacity(ctx); known {
+			return fmt.Sprintf("%s: from %s to %s adds %s.", text, now, *c.To, classifier.GiB(int64(step*float64(total))))
+		}
 		return fmt.Sprintf("%s: from %s to %s is that much on a GPU of %d GiB or more.", text, now, *c.To, int64(math.Ceil(float64(short)/step/(1<<30))))
 	}
 	part := func(gib int64) float64 { return float64(short) / float64(gib<<30) }
