@@ -175,6 +175,8 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		return "$ python3 train.py --tensor-model-parallel-size 2 --vocab-size 152064 --max-tokens-per-gpu 40960 --use-dynamic-batch-size --colocate\n" +
 			stackOf(full(size, "79.11", free, "67.02"), "/root/slime/slime/backends/megatron_utils/actor.py|train_actor|train(", "/root/Megatron-LM/megatron/core/pipeline_parallel/schedules.py|custom_backward|Variable._execution_engine.run_backward(")
 	}
+	encodes := "+ swift sft --model Qwen/Qwen2.5-VL-7B-Instruct --train_type lora --torch_dtype bfloat16 --per_device_train_batch_size 1 --gradient_checkpointing true --max_pixels 12845056\n[INFO:swift] rank: 0, local_rank: 0, world_size: 2, local_world_size: 2\n" +
+		stackOf(full("37.60 GiB", "47.40", "28.55 GiB", "18.09"), "swift/trainers/mixin.py|compute_loss|outputs = model(**inputs)", "transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py|forward|image_embeds = self.visual(pixel_values, grid_thw=image_grid_thw)", "transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py|forward|attn_output = F.scaled_dot_product_attention(q, k, v, attention_mask, dropout_p=0.0)")
 	const eager = "transformers/models/gpt_oss/modeling_gpt_oss.py|eager_attention_forward|combined_logits = combined_logits - combined_logits.max(dim=-1, keepdim=True).values"
 	answersTo(t, map[string]expected{
 		"readings that climb while the engine sleeps":   {log: sleeps(0.9), cause: "leak_over_steps", first: "trainer.find_last_checkpoint=true", never: "micro_batch"},
@@ -192,6 +194,7 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		"a share of any card":                           {log: takes(""), cause: "engine_share_too_small", first: "actor_rollout_ref.rollout.gpu_memory_utilization=0.7"},
 		"the gradient of all logits of a budget":        {log: gradient("11.60 GiB", "6.37 GiB"), cause: "logits", first: "--max-tokens-per-gpu=20480"},
 		"a small gradient in the same frame":            {log: gradient("256.00 MiB", "120.00 MiB"), cause: "activations"},
+		"a picture whose patches all attend":            {log: encodes, cause: "attention_scores", first: "--attn_impl=flash_attn", has: "--max_pixels"},
 		"an augmenter that is gone":                     {log: augments("RuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message\n"), cause: "loader_workers", first: "--mem=40G", has: "nnUNet_n_proc_DA=6"},
 		"no word of an augmenter":                       {log: augments(""), cause: "limit_too_small", first: "--mem=40G", never: "nnUNet_n_proc_DA"},
 		"a test, whose outputs are not kept":            {log: predicts("True", "Testing"), cause: "limit_too_small", first: "--mem=192G"},
