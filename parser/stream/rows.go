@@ -68,8 +68,8 @@ func (c columns) mayHold(line []byte) bool {
 // share is how much of all steps a step is, behind its number.
 var share = lazyre.New(`^ ?(?:\(\d{1,3}(?:\.\d{1,8})?%\))?$`)
 
-// most is more than what is counted within an epoch.
-const most = 10_000_000
+// epochSteps is more than what is counted within an epoch.
+const epochSteps = 10_000_000
 
 // row is what a row of the table counts: whole numbers stand in the columns that do, and one with decimals in the next, where a unit may follow.
 // Where several count, the last may begin anew whenever the one before it counts on.
@@ -93,7 +93,7 @@ func (c columns) row(line []byte) (counter, bool) {
 				return counter{}, false
 			}
 			counted, _ := strconv.Atoi(cell[:size])
-			sum = sum*most + counted
+			sum = sum*epochSteps + counted
 		} else if _, err := strconv.ParseFloat(first, 64); i == c.counted && (err != nil || !strings.Contains(first, ".")) {
 			return counter{}, false
 		}
