@@ -58,7 +58,8 @@ func hostMemory(q *paramQuery) proposedValue {
 	if n := cause.RankCopies(q.input()); n > need && q.is("fsdp_cpu_ram_efficient_loading=False") && q.phase == "init" {
 		need, how = n+n/10, copiesFactor+"the "+classifier.GiB(n)+" of the ranks' copies of the weights"
 	}
-	if n, all := batchesDone(q.Context); n > 0 && now/n*all > need {
+	const mostMemory = 1 << 42 // of a node
+	if n, all := batchesDone(q.Context); n > 0 && now < mostMemory && now/n*all > need {
 		need, how = now/n*all, fmt.Sprintf("%s%d / %d batches x %s", wholeFactor, all, n, classifier.GiB(now))
 	}
 	if n := promptCacheLimit(q.Context); now+n > need {

@@ -182,12 +182,12 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.hint",
 			Requires: []string{`* '`, `* "`, `- '`, `- "`, `• '`, `• "`},
-			Expr:     `^\s{0,20}[-*•] (?:'[^']{8,300}'|"[^"]{8,300}")(?: in [\w ]{1,40})?(?::| ->| =>| →) (?i:sbatch|ask|use|try|set|lower|reduce|raise|increase|decrease|halve|add|clean|check|see|run|request|start|restart|resubmit|pass|enable|disable|turn|switch)\b`,
+			Expr:     `^\s{0,20}[-*•] (?:'[^']{8,300}'|"[^"]{8,300}")(?: in [\w ]{1,40})?(?::| ->| =>| →) (?i:sbatch|ask|use|lower|reduce|raise|increase|decrease|halve|add|clean|resubmit|enable|disable)\b`,
 			Veto:     true, Source: "job scripts and their headers, which say what to do about a message",
 			Match: lines(
 				`  * 'torch.OutOfMemoryError: CUDA out of memory' in this file: sbatch with BS=4 instead of 8`, `- "slurmstepd: error: Detected 1 oom_kill event": ask for more with --mem`, `- "CUDA out of memory" -> Reduce the batch size`,
 			),
-			NoMatch: []string{`- "CUDA out of memory": rank 3`, `* 'torch.OutOfMemoryError: CUDA out of memory' in rank 3`, `- CUDA out of memory: reduce the batch size`},
+			NoMatch: []string{`- "CUDA out of memory": rank 3`, `- "CUDA out of memory": run 7 failed`, `- "CUDA out of memory": see rank3.log`, `- "CUDA out of memory": try 2 of 3`, `* 'torch.OutOfMemoryError: CUDA out of memory' in rank 3`, `- CUDA out of memory: reduce the batch size`},
 		},
 		{
 			Name:     "veto.named_text",

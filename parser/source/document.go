@@ -58,6 +58,7 @@ var printed = lazyre.New(`"(?:stdout|stderr)": "[^"]`)
 func documentDecoder(head []byte) Decoder {
 	head = bytes.TrimLeft(head, " \t\r\n")
 	has := func(text string) bool { return bytes.Contains(head, []byte(text)) }
+	columns := tableColumns(head)
 	switch {
 	case len(head) == 0, isFollowed(head):
 		return nil
@@ -84,8 +85,8 @@ func documentDecoder(head []byte) Decoder {
 		return &documentReader{keys: streamKeys, passed: math.MinInt} // no line of the log has one of its own
 	case bytes.HasPrefix(head, []byte(`{"version":`)) && (has(`, "o", "`) || has(`,"o","`)):
 		return &rowReader{decode: castRow}
-	case tableColumns(head) != nil:
-		return &cellReader{columns: tableColumns(head)}
+	case columns != nil:
+		return &cellReader{columns: columns}
 	case table().Match(head):
 		return &documentReader{keys: tableKeys, passed: math.MinInt}
 	case zeppelin().Match(head):

@@ -101,11 +101,18 @@ var (
 	listedTexts = []string{"decoded", "detokenized", "reconstructed", "original", "reference", "hypothesis", "ground_truth", "transcript", "sentence", "passage", "document", "instruction", "question", "chosen", "rejected", "completion", "gold", "source", "target", "prediction", "predicted"}
 )
 
+// paired are those that a report of a failure may have as well. Only another of the labels in the record tells that it is of texts.
+var paired = map[string]bool{"source": true, "target": true}
+
 // isListed reports whether an event is in such a row, below another record with the same labels.
 func (r *Reader) isListed(own []byte, at int) bool {
 	m := labelled().FindSubmatch(own)
-	if m == nil || !slices.Contains(listedTexts, strings.ToLower(string(m[2]))) {
+	if m == nil {
 		return false // as most events
+	}
+	label := strings.ToLower(string(m[2]))
+	if !slices.Contains(listedTexts, label) {
+		return false
 	}
 	rows := 0
 	for line := range r.above(at) {
@@ -113,7 +120,7 @@ func (r *Reader) isListed(own []byte, at int) bool {
 		if above != nil && len(above[1]) == len(m[1]) && bytes.Equal(above[2], m[2]) {
 			return rows > 0
 		}
-		if above != nil && len(above[1]) == len(m[1]) {
+		if above != nil && len(above[1]) == len(m[1]) && (!paired[label] || slices.Contains(listedTexts, strings.ToLower(string(above[2])))) {
 			rows++
 		}
 	}
@@ -121,7 +128,7 @@ func (r *Reader) isListed(own []byte, at int) bool {
 }
 
 // cellsOfTexts ends the heading of a list of texts, which names in parentheses what stands between bars in each row.
-var cellsOfTexts = lazyre.New(`\((?:text|sentence|message|input|example|document|query)(?: \| \w[\w -]{0,20}){1,4}\):?$`)
+var cellsOfTexts = lazyre.New(`\((?:text|sentence|message|input|example|document|query)(?: \| (?:gold|true|label|class|target|expected|reference|pred(?:icted|iction)?|score)){1,4}\):?$`)
 
 // inCells reports whether an event is in such a row.
 func (r *Reader) inCells(own []byte, at int) bool {

@@ -50,6 +50,8 @@ func TestTextsThatAProgramWorksOnAreQuoted(t *testing.T) {
 		"a row of texts and classes":        {"2 wrong examples (text | gold | predicted):\n0: it hangs | other | timeout\n1: " + strings.TrimSpace(oom) + " | oom | other\n", true},
 		"one with a cell less":              {"2 wrong examples (text | gold | predicted):\n0: it hangs | other | timeout\n1: " + strings.TrimSpace(oom) + " | oom\n", false},
 		"a row of ranks and errors":         {"2 failed ranks (rank | host | error):\n0 | n1 | done\n3 | n2 | " + oom, false},
+		"a message with its rank":           {"2 failed ranks (message | rank):\nit hangs | 1\n" + strings.TrimSpace(oom) + " | 3\n", false},
+		"a source with a message":           {"Source    : n1\nMessage   : done\n\nSource    : n3 " + oom, false},
 		"code before a cursor":              {`segments: {"language": "python", "prefix": "# ` + strings.TrimSpace(oom) + `\n", "suffix": ""}` + "\n", true},
 		"another value of a request":        {`failed: {"language": "python", "error": "` + strings.TrimSpace(oom) + `"}` + "\n", false},
 		"a source below another record":     {"Source    : a plot\nTarget    : one\nPrediction: two\n\nSource    : why " + oom, true},

@@ -113,7 +113,7 @@ type Input struct {
 	Unsharded                                 bool   // every GPU holds the whole model
 	Alone                                     bool   // FSDP is on, and one process runs
 	DefaultType                               bool   // a script loads a pipeline of Diffusers without a dtype
-	TypeIgnored                               string // that Diffusers did not know an argument which asked for 16 bits; empty where it did
+	TypeIgnored                               string // what Diffusers says of an argument for 16 bits that it ignored; empty if it ignored none
 	FullPrecision                             bool   // accelerate says that it has no mixed precision
 	LeakyEngine                               bool   // its version is known to leak host memory
 	Kept                                      bool   // a script joins the outputs of its batches
