@@ -128,11 +128,17 @@ func smallBucket(q *question) string {
 
 // gradientsFill says that 8-bit states find no room beside weights and gradients. Paged ones need none.
 func gradientsFill(q *question) string {
-	narrow := func(c change) bool {
-		return c.To != nil && strings.Contains(strings.ToLower(*c.To), "8bit") && !strings.Contains(*c.To, "paged")
+	const moments = 2 // bytes per parameter
+	for _, c := range q.changes {
+		if c.To == nil {
+			continue
+		}
+		switch to := strings.ToLower(*c.To); {
+		case strings.Contains(to, "paged"):
+			return cause.GradientsFill(q.input(), 0)
+		case strings.Contains(to, "8bit"):
+			return cause.GradientsFill(q.input(), moments)
+		}
 	}
-	if !slices.ContainsFunc(q.changes, narrow) {
-		return ""
-	}
-	return cause.GradientsFill(q.input())
+	return ""
 }

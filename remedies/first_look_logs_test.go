@@ -177,6 +177,12 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 	}
 	encodes := "+ swift sft --model Qwen/Qwen2.5-VL-7B-Instruct --train_type lora --torch_dtype bfloat16 --per_device_train_batch_size 1 --gradient_checkpointing true --max_pixels 12845056\n[INFO:swift] rank: 0, local_rank: 0, world_size: 2, local_world_size: 2\n" +
 		stackOf(full("37.60 GiB", "47.40", "28.55 GiB", "18.09"), "swift/trainers/mixin.py|compute_loss|outputs = model(**inputs)", "transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py|forward|image_embeds = self.visual(pixel_values, grid_thw=image_grid_thw)", "transformers/models/qwen2_5_vl/modeling_qwen2_5_vl.py|forward|attn_output = F.scaled_dot_product_attention(q, k, v, attention_mask, dropout_p=0.0)")
+	fullTuning := func(adam, card, held string) string {
+		return "$ FORCE_TORCHRUN=1 llamafactory-cli train sft.yaml\n[INFO|2025-03-19 10:02:31] llamafactory.hparams.parser:384 >> Process rank: 0, world size: 4, device: cuda:0, distributed training: True, compute dtype: torch.bfloat16\n" +
+			"[INFO|2025-03-19 10:02:56] llamafactory.model.adapter:143 >> Upcasting trainable params to float32.\n[INFO|2025-03-19 10:02:57] llamafactory.model.loader:143 >> trainable params: 7,615,616,512 || all params: 7,615,616,512 || trainable%: 100.0000\n" +
+			"TrainingArguments(\ndeepspeed=None,\noptim=" + adam + ",\nper_device_train_batch_size=1,\n)\n" +
+			"[rank0]: " + strings.ReplaceAll(strings.TrimSuffix(stackOf(full("260.00 MiB", card, "165.75 MiB", held), "/opt/LLaMA-Factory/src/llamafactory/train/sft/workflow.py|run_sft|train_result = trainer.train(", "transformers/trainer.py|training_step|self.accelerator.backward(loss, **kwargs)", "torch/_tensor.py|backward|torch.autograd.backward("), "\n"), "\n", "\n[rank0]: ") + "\n"
+	}
 	const eager = "transformers/models/gpt_oss/modeling_gpt_oss.py|eager_attention_forward|combined_logits = combined_logits - combined_logits.max(dim=-1, keepdim=True).values"
 	answersTo(t, map[string]expected{
 		"readings that climb while the engine sleeps":   {log: sleeps(0.9), cause: "leak_over_steps", first: "trainer.find_last_checkpoint=true", never: "micro_batch"},
@@ -197,6 +203,8 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		"a picture whose patches all attend":            {log: encodes, cause: "attention_scores", first: "--attn_impl=flash_attn", has: "--max_pixels"},
 		"an augmenter that is gone":                     {log: augments("RuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message\n"), cause: "loader_workers", first: "--mem=40G", has: "nnUNet_n_proc_DA=6"},
 		"no word of an augmenter":                       {log: augments(""), cause: "limit_too_small", first: "--mem=40G", never: "nnUNet_n_proc_DA"},
+		"gradients that DDP's buckets hold once more":   {log: fullTuning("adamw_torch", "79.25", "77.57"), cause: "states_too_big", first: "deepspeed=examples/deepspeed/ds_z3_config.json", never: "8bit"},
+		"whose buckets fit":                             {log: fullTuning("adamw_torch", "105.00", "103.57"), cause: "states_too_big", has: "optim=adamw_8bit"},
 		"a test, whose outputs are not kept":            {log: predicts("True", "Testing"), cause: "limit_too_small", first: "--mem=192G"},
 	})
 }

@@ -83,7 +83,8 @@ func shareFor(q *paramQuery, f float64) (step float64, how string) {
 	return float64(short+m) / float64(base), fmt.Sprintf(" for %s %s and %s of %s%s", classifier.GiB(short), why, classifier.GiB(m), what, of)
 }
 
-// samplerCopies returns how many copies of the failed request vLLM makes after it, for the log-probs of whole prompts and for drafted tokens. The first engine
+// samplerCopies returns how many copies of the failed request vLLM makes after it. torch's sort has two more buffers like its
+// indices while it is at work (aten/src/ATen/native/cuda/SortStable.cu). For the log-probs of whole prompts, the first engine
 // casts the logits, then keeps their softmax, their log-softmax and the rows of the latter that it ranks beside them
 // (model_executor/layers/sampler.py, 0.4 to 0.8); V1 takes a log-softmax in float32 of logits in 16 bits
 // (v1/worker/gpu_model_runner.py, _get_prompt_logprobs_dict). For drafted tokens it divides the logits by their temperatures, and takes the
@@ -92,6 +93,8 @@ func samplerCopies(ctx *Context) int64 {
 	const large = 1 << 30
 	first := ctx.passesThrough("/vllm/model_executor/layers/sampler.py")
 	switch {
+	case ctx.is("sampler") && ctx.stackContains(1, "logits.sort("):
+		return 2
 	case deref(ctx.root.Requested) < large:
 		return 0
 	case first && ctx.stackContains(1, "logits.to(torch.float"):
@@ -290,10 +293,11 @@ func adapterRank(q *paramQuery, n int64) proposedValue {
 // rows fit; the logits before them shrink too.
 func fewerSequences(q *paramQuery, n int64) proposedValue {
 	if r := q.root; q.is("sampler") && r.Requested != nil && r.Free != nil && *r.Free > 0 && *r.Free < *r.Requested && n < mostTokens {
-		rows := max(int64(float64(n)*float64(*r.Free+*r.Requested)/float64(2**r.Requested)), 1)
+		each := 2 + samplerCopies(q.Context)
+		rows := max(int64(float64(n)*float64(*r.Free+*r.Requested)/float64(each**r.Requested)), 1)
 		to := int64(1) << (bits.Len64(uint64(rows)) - 1)
-		freed := 2 * *r.Requested / n * (n - to)
-		return proposedValue{to: itoa(to), freed: &freed, how: fmt.Sprintf("%s for %d sequences beside as much of logits, and %s was free", classifier.GiB(*r.Requested), n, classifier.GiB(*r.Free))}
+		freed := each * *r.Requested / n * (n - to)
+		return proposedValue{to: itoa(to), freed: &freed, how: fmt.Sprintf("%s for %d sequences beside %s of logits and copies, and %s was free", classifier.GiB(*r.Requested), n, classifier.GiB((each-1)**r.Requested), classifier.GiB(*r.Free))}
 	}
 	if q.is("graph_capture") && n > 256 {
 		return proposedValue{to: "128", how: "graphs are captured for up to twice as many sequences, and for 512 at most"} // vllm/config/vllm.py

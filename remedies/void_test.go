@@ -198,6 +198,8 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"of which one was killed":                                    {run("torch", "num_workers", "4"), killed("dataloader.killed"), "host.data-workers", ""},
 		"sixteen of them":                                            {run("torch", "num_workers", "16"), killed("kernel.oom_kill"), "host.data-workers", ""},
 		"a dataset that is cached":                                   {run("torch", "num_workers", "16", "cache_images", "ram"), killed("kernel.oom_kill"), "host.data-workers", "is kept in host memory"},
+		"adapters are trained by default":                            {of("llamafactory", run("torch")), gpuOOM("backward"), "llamafactory.adapter", "is lora by default"},
+		"all weights are trained":                                    {counted(of("llamafactory", run("torch")), 7e9, 7e9), gpuOOM("backward"), "llamafactory.adapter", ""},
 		"no sign of a loader":                                        {run("torch"), killed("kernel.oom_kill"), "host.data-workers", "no process that loads data"},
 	} {
 		t.Run(name, func(t *testing.T) {

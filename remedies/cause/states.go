@@ -88,15 +88,26 @@ func (in *Input) capacity() int64 {
 	return in.CardMost
 }
 
-// GradientsFill reports that weights and gradients, whole on each of several GPUs, leave no room there for an optimizer's states, even in
-// eight bits.
-func GradientsFill(in *Input) string {
-	const moments = 2
-	p, each := in.Trains(), 2*in.trainedBytes()
-	if least, _ := in.statesOnCard(); least == 0 || in.Total == nil || !in.Unsharded || in.GPUs < 2 || (each+moments)*p < *in.Total {
+// GradientsFill reports that weights and gradients, whole on each of several GPUs, leave no room there for an optimizer's states of so many
+// bytes per parameter, 0 for paged ones. DDP's buckets hold the gradients once more (torch/nn/parallel/distributed.py,
+// gradient_as_bucket_view is off by default), if more than one copy was there before any step.
+func GradientsFill(in *Input, moments int64) string {
+	p, width, what := in.Trains(), in.trainedBytes(), "weights and gradients"
+	least, _ := in.statesOnCard()
+	if least == 0 || in.Total == nil || !in.Unsharded || in.GPUs < 2 {
 		return ""
 	}
-	return fmt.Sprintf("weights and gradients alone take %s of %s, and the states in 8 bits %s more", classifier.GiB(each*p), gib(in.Total), classifier.GiB(moments*p))
+	held := 2 * width * p
+	if (in.Backend == "" || in.Backend == "ddp") && in.Rank != nil && in.Phase == "backward" && (in.LastStep == nil || *in.LastStep < 1) && in.Allocated != nil && *in.Allocated > held {
+		held, what = held+width*p, "weights, gradients and DDP's buckets"
+	}
+	switch {
+	case held+moments*p < *in.Total:
+		return ""
+	case moments == 0:
+		return fmt.Sprintf("%s alone take %s of %s", what, classifier.GiB(held), gib(in.Total))
+	}
+	return fmt.Sprintf("%s alone take %s of %s, and the states in 8 bits %s more", what, classifier.GiB(held), gib(in.Total), classifier.GiB(moments*p))
 }
 
 // Beyond returns by how much the training states, or the whole weights where all of them are gathered, exceed the card at least; 0 if
