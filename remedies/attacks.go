@@ -95,7 +95,7 @@ var attacksThere = []attack{
 	{"states_too_big", "layers.requested>0", []string{"layers", "engine-quantization", "smaller-model"}}, // of Ollama: they are loaded whatever fits
 	{"states_too_big", "model_instances", []string{"engine-instances", "engine-models", "engine-seqs", "engine-tp"}},
 	{"states_too_big", "framework:comfyui", []string{"unload", "param-offload", "layer-offload", "engine-quantization", "vram-margin"}},
-	{"states_too_big", "swaps_blocks", []string{"adapters", "layer-offload", "half-states", "small-optimizer", "optimizer-offload", "more-gpus"}},
+	{"states_too_big", "swaps_blocks", []string{"adapters", "cached-captions", "layer-offload", "half-states", "small-optimizer", "optimizer-offload", "more-gpus"}},
 	{"states_too_big", "loading_weights", []string{"update", "async-load", "spread", "lazy-load", "shard", "param-offload", "layer-offload", "dtype", "smaller-model", "more-gpus", "train-tp", "train-pp", "engine-quantization", "engine-tp", "adapters", "fsdp2"}},
 	{"states_too_big", "draft", []string{"draft", "engine-tp", "engine-offload"}},
 	{"states_too_big", "--tp>7", []string{"engine-quantization", "engine-offload", "engine-tp"}}, // more than a node has

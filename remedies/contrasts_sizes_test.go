@@ -2,10 +2,12 @@ package remedies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestOneSizeOfALogDecidesTheFirstChange pairs logs with their cause and first change, and with those of the same log but for one setting or
@@ -49,4 +51,28 @@ func TestOneSizeOfALogDecidesTheFirstChange(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAListShowsWhatIsProposedOfAnItem has several offloads, of which the cards have room for one.
+func TestAListShowsWhatIsProposedOfAnItem(t *testing.T) {
+	t.Parallel()
+	const log = "#SBATCH --mem=480G\n#SBATCH --gres=gpu:h100:8\n+ free -g\n               total        used        free      shared  buff/cache   available\nMem:            2015          58        1740           2         228        1950\n" +
+		"+ python3 -m verl.trainer.main_ppo --config-name=ppo_megatron_trainer trainer.n_gpus_per_node=8 trainer.nnodes=1 actor_rollout_ref.model.path=/m/Qwen3-30B-A3B-Base actor_rollout_ref.actor.strategy=megatron actor_rollout_ref.actor.megatron.expert_model_parallel_size=8 actor_rollout_ref.actor.megatron.param_offload=True actor_rollout_ref.actor.megatron.grad_offload=True actor_rollout_ref.actor.megatron.optimizer_offload=True\n" +
+		"(WorkerDict pid=57840)  > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 5165416448\nslurmstepd: error: Detected 1 oom_kill event in StepId=4471902.batch. Some of the step tasks have been OOM Killed.\n"
+	a := answerTo(t, log)
+	var proposed []string
+	for _, p := range a.Proposals {
+		if slices.Contains(p.Remedies, "verl.host.offload") {
+			for _, c := range p.Changes {
+				proposed = append(proposed, c.Key)
+			}
+		}
+	}
+	require.NotEmpty(t, proposed)
+	var listed []string
+	for _, c := range pick(t, a, "verl.host.offload").Changes {
+		listed = append(listed, c.Key)
+	}
+	assert.Equal(t, proposed, listed)
+	assert.NotContains(t, listed, "actor_rollout_ref.actor.megatron.optimizer_offload")
 }

@@ -183,6 +183,10 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 			"TrainingArguments(\ndeepspeed=None,\noptim=" + adam + ",\nper_device_train_batch_size=1,\n)\n" +
 			"[rank0]: " + strings.ReplaceAll(strings.TrimSuffix(stackOf(full("260.00 MiB", card, "165.75 MiB", held), "/opt/LLaMA-Factory/src/llamafactory/train/sft/workflow.py|run_sft|train_result = trainer.train(", "transformers/trainer.py|training_step|self.accelerator.backward(loss, **kwargs)", "torch/_tensor.py|backward|torch.autograd.backward("), "\n"), "\n", "\n[rank0]: ") + "\n"
 	}
+	flux := func(moments, cached string) string {
+		return "+ accelerate launch --num_processes 1 flux_train.py --pretrained_model_name_or_path /m/flux1-dev.safetensors --train_batch_size 1 --gradient_checkpointing --cache_latents_to_disk --optimizer_type " + moments + " --mixed_precision bf16 --full_bf16" + cached + "\nnumber of trainable parameters: 11901408320\n" +
+			stackOf(full("72.00 MiB", "79.11", "9.50 MiB", "78.34"), "/w/sd-scripts/flux_train.py|train|accelerator.backward(loss)", "torch/_tensor.py|backward|torch.autograd.backward(")
+	}
 	const eager = "transformers/models/gpt_oss/modeling_gpt_oss.py|eager_attention_forward|combined_logits = combined_logits - combined_logits.max(dim=-1, keepdim=True).values"
 	answersTo(t, map[string]expected{
 		"readings that climb while the engine sleeps":   {log: sleeps(0.9), cause: "leak_over_steps", first: "trainer.find_last_checkpoint=true", never: "micro_batch"},
@@ -205,6 +209,8 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		"no word of an augmenter":                       {log: augments(""), cause: "limit_too_small", first: "--mem=40G", never: "nnUNet_n_proc_DA"},
 		"gradients that DDP's buckets hold once more":   {log: fullTuning("adamw_torch", "79.25", "77.57"), cause: "states_too_big", first: "deepspeed=examples/deepspeed/ds_z3_config.json", never: "8bit"},
 		"whose buckets fit":                             {log: fullTuning("adamw_torch", "105.00", "103.57"), cause: "states_too_big", has: "optim=adamw_8bit"},
+		"text encoders beside all of a transformer":     {log: flux("AdamW8bit", ""), cause: "states_too_big", first: "--optimizer_type=Adafactor", has: "--cache_text_encoder_outputs", never: "train_batch_size"},
+		"text encoders that are gone":                   {log: flux("AdamW8bit", " --cache_text_encoder_outputs_to_disk"), cause: "states_too_big", first: "--optimizer_type=Adafactor", never: "cache_text_encoder_outputs="},
 		"a test, whose outputs are not kept":            {log: predicts("True", "Testing"), cause: "limit_too_small", first: "--mem=192G"},
 	})
 }

@@ -81,6 +81,7 @@ var attackersThere = []attack{
 	{"nccl_no_margin", "evaluating", []string{"eval-batch"}},
 	{"foreign_process", "beside_server", []string{"one-device"}},
 	{"activations", "swaps_blocks", []string{"layer-offload"}},
+	{"states_too_big", "swaps_blocks", []string{"cached-captions"}}, // the text encoders are beside what is trained
 	{"states_too_big", "merges", []string{"merge"}},
 	{"logits", "max_memory_percent>0.5", []string{"generator-cache"}}, // the generator's cache stays on the card
 	{"logits", "keeps_scores", []string{"rollout-batch"}},             // of all answers of a rollout

@@ -68,6 +68,7 @@ var levers = []lever{
 	{id: "half-states", topics: []string{"half-states"}, costs: "precision: small updates are lost to rounding", trains: true},
 	{id: "fewer-modules", topics: []string{"fewer-modules"}, costs: "quality: embeddings and head are not trained", trains: true},
 	{id: "text-encoder", topics: []string{"text-encoder"}, costs: "quality: the text encoder is not trained", trains: true},
+	{id: "cached-captions", topics: []string{"cached-captions"}, costs: "captions can't be shuffled or dropped", trains: true},
 	{id: "freeze", topics: []string{"frozen-layers"}, costs: "quality: the lower layers are not trained", trains: true},
 	{id: "gather-window", topics: []string{"reshard"}, keys: []string{"max_live_parameters", "overlap_comm", "prefetch_bucket_size", "limit_all_gathers", "max_reuse_distance"}, costs: "less overlap of communication and computation", trains: true},
 	{id: "buckets", keys: []string{"reduce_bucket_size", "allgather_bucket_size", "bucket_cap_mb"}, way: "down", costs: "more messages", trains: true},

@@ -93,6 +93,11 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 			"attention_scores", "train_ds.max_duration=20",
 		},
 		{
+			"recordings longer than NeMo's recipes have", "[NeMo I 2024-05-21 09:12:40 speech_to_text_finetune:190] Hydra config: model:\n      train_ds:\n        batch_size: 16\n        max_duration: 40\n" +
+				stackOf(full("5.16 GiB", "23.65", "2.31 GiB", "20.06"), "/w/NeMo/nemo/collections/asr/models/ctc_models.py|training_step|encoded = self.forward(signal)", "/w/NeMo/nemo/collections/asr/parts/submodules/multi_head_attention.py|forward|scores = torch.matmul(q, k)"),
+			"attention_scores", "train_ds.max_duration=20",
+		},
+		{
 			"recordings whose length is limited", "[NeMo I 2024-05-21 09:12:40 speech_to_text_finetune:190] Hydra config: model:\n      train_ds:\n        batch_size: 16\n        max_duration: 16.7\n" +
 				stackOf(full("5.16 GiB", "23.65", "2.31 GiB", "20.06"), "/w/NeMo/nemo/collections/asr/models/ctc_models.py|training_step|encoded = self.forward(signal)", "/w/NeMo/nemo/collections/asr/parts/submodules/multi_head_attention.py|forward|scores = torch.matmul(q, k)"),
 			"attention_scores", "train_ds.batch_size=4",
@@ -305,7 +310,7 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		{"modules that are trained whole beside adapters", "==((====))==  Unsloth 2025.9.9: Fast Gemma3N patching. Transformers: 4.56.2.\nmodel_name = \"unsloth/gemma-3n-E2B-it\",\n\\        /    Data Parallel GPUs = 1 | Total batch size (1 x 8 x 1) = 8\n \"-____-\"     Trainable parameters = 1,361,753,856 of 5,661,833,328 (24.05% trained)\n" +
 			stackOf(full("2.00 GiB", "14.74", "1.19 GiB", "13.06"), "/home/u/train.py|<module>|trainer_stats = trainer.train()", "transformers/trainer.py|train|return inner_training_loop(", "accelerate/accelerator.py|backward|self.scaler.scale(loss).backward(**kwargs)"), "states_too_big", "modules_to_save=None"},
 		{"the whole network of a diffusion model", "$ accelerate launch train_text_to_image_sdxl.py --pretrained_model_name_or_path=stabilityai/stable-diffusion-xl-base-1.0 --train_batch_size=1 --gradient_checkpointing --use_8bit_adam --resolution=512 --mixed_precision=fp16\n" +
-			stackOf(full("50.00 MiB", "15.77", "29.31 MiB", "15.27"), "/w/examples/text_to_image/train_text_to_image_sdxl.py|main|accelerator.backward(loss)", "accelerate/accelerator.py|backward|self.scaler.scale(loss).backward(**kwargs)"), "states_too_big", "script=train_text_to_image_lora_sdxl.py"},
+			stackOf(full("50.00 MiB", "15.77", "29.31 MiB", "15.27"), "/w/examples/text_to_image/train_text_to_image_sdxl.py|main|accelerator.backward(loss)", "accelerate/accelerator.py|backward|self.scaler.scale(loss).backward(**kwargs)"), "states_too_big", "train_text_to_image_lora_sdxl.py=train_text_to_image_lora_sdxl.py"},
 		{"8-bit moments of a whole network do not fit either", "$ accelerate launch sdxl_train.py --pretrained_model_name_or_path=/m/sd_xl_base_1.0.safetensors --train_batch_size=1 --gradient_checkpointing --optimizer_type=AdamW --mixed_precision=bf16\nnumber of trainable parameters: 2567463684\n" +
 			stackOf(full("50.00 MiB", "23.65", "30.72 MiB", "22.83"), "/w/sd-scripts/sdxl_train.py|train|optimizer.step()", "torch/optim/adamw.py|_init_group|state[\"exp_avg_sq\"] = torch.zeros_like("), "states_too_big", "--optimizer_type=Adafactor"},
 		{"each rank unpacks a checkpoint of four bits", "$ llamafactory-cli train sft.yaml\nmodel_name_or_path: /m/gpt-oss-20b\nfinetuning_type: lora\nper_device_train_batch_size: 1\ndeepspeed: ds_z3_config.json\n" +

@@ -73,7 +73,7 @@ func isListed(fix *assessment, items []assessment) bool {
 
 // alone splits an item whose changes work separately: one of several offloads may be enough.
 func alone(ctx *Context, a *assessment) []*assessment {
-	if l := leverOf(a.topic, a.Changes); l == nil || l.id != "offload-off" || len(a.Changes) < 2 {
+	if !a.splits() {
 		return []*assessment{a}
 	}
 	var out []*assessment
@@ -83,6 +83,30 @@ func alone(ctx *Context, a *assessment) []*assessment {
 		out = append(out, &one)
 	}
 	return out
+}
+
+func (a *assessment) splits() bool {
+	l := leverOf(a.topic, a.Changes)
+	return l != nil && l.id == "offload-off" && len(a.Changes) > 1
+}
+
+// keepProposed leaves of an item that was split the changes that are proposed: the others may not fit.
+func keepProposed(items []assessment, proposals []Proposal) {
+	for i := range items {
+		a := &items[i]
+		if !a.splits() {
+			continue
+		}
+		var kept []Change
+		for _, p := range proposals {
+			if slices.Contains(p.Remedies, a.ID) {
+				kept = append(kept, p.Changes...)
+			}
+		}
+		if len(kept) > 0 && len(kept) < len(a.Changes) {
+			a.Changes, a.Freed, a.Enough, a.EnoughWhy = kept, nil, nil, ""
+		}
+	}
 }
 
 // optionsFor returns the options for some levers, in the order of the levers.

@@ -61,6 +61,7 @@ func answer(run *classifier.Run, in *classifier.Incident, printed *settings, own
 	for i := range options {
 		out.Proposals = append(out.Proposals, options[i].Proposal)
 	}
+	keepProposed(items, out.Proposals)
 	out.StartWith = startsOf(options)
 	if len(options) == 0 && best.ID == cause.Unknown { // only diagnosis
 		out.StartWith = rank(items)

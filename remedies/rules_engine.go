@@ -305,8 +305,9 @@ func fewerSequences(q *paramQuery, n int64) proposedValue {
 	if q.is("makes_decoder") && n > 256 {
 		return proposedValue{to: "256", how: "the decoder has several buffers with a row of the longest sequence for each request"}
 	}
-	if q.is("profile_run") && (q.is("vision") || q.is("encoder_batch")) { // a layer holds several tensors like the one that failed
-		return quarter(q, n)
+	if q.is("profile_run") && (q.is("vision") || q.is("encoder_batch")) { // a layer holds several tensors like the one that failed, and later ones more
+		to := max(n/8, q.least(), 1)
+		return proposedValue{to: itoa(to), how: fmt.Sprintf("%d / 8: each sequence comes with a picture or a recording", n)}
 	}
 	blocks, ok := parseInt(readField(q.Context, "blocks", "vllm.mamba_blocks"))
 	if !ok || blocks < 1 || blocks >= n {

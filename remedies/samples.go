@@ -25,12 +25,17 @@ func images(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// unlimitedAudio reports whether NeMo trains on recordings whose length nothing limits: max_duration is null, which a log of the
-// configuration shows.
+// unlimitedAudio reports whether NeMo trains on recordings whose length nothing limits, or only far above its own recipes for speech, which
+// have 16.7 to 20 seconds: max_duration, which a log of the configuration shows.
 func unlimitedAudio(ctx *Context, _ string) verdict {
+	const long = 25
 	f, ok := ctx.settings.find("train_ds.max_duration", true)
-	if !ok || !isNone(f.value.Value) || !ctx.passesThrough("/nemo/collections/asr/", "/nemo/collections/tts/") {
+	if !ok || !ctx.passesThrough("/nemo/collections/asr/", "/nemo/collections/tts/") {
 		return verdict{}
 	}
-	return verdict{yes, f.key + " is " + f.value.Value + ": a batch is padded to its longest recording, and none is too long"}
+	limit, known := parseNumber(f.value.Value)
+	if !isNone(f.value.Value) && (!known || limit <= long) {
+		return verdict{}
+	}
+	return verdict{yes, f.key + " is " + f.value.Value + ": a batch is padded to its longest recording"}
 }

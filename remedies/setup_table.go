@@ -100,12 +100,12 @@ var setupRows = []setupRow{
 	{"", word(elementBytes, func(s *setup, b float64) { s.WeightBytes = memory.Some(b) }), map[string]string{
 		"verl fsdp": "actor_rollout_ref.actor.fsdp_config.model_dtype", "areal fsdp": "actor.dtype", "trl": "model_init_kwargs.dtype model_init_kwargs.torch_dtype",
 	}},
-	{"", func(s *setup, v string) bool { // of LLaMA-Factory: nothing is cast to 32 bits
+	{"", func(s *setup, v string) bool { // of LLaMA-Factory and sd-scripts: nothing is cast to 32 bits
 		if on, ok := parseBool(v); ok && on {
 			s.WeightBytes = memory.Some(2.0)
 		}
 		return true
-	}, map[string]string{"hf": "pure_bf16"}},
+	}, map[string]string{"hf": "pure_bf16", "diffusers": "full_bf16 full_fp16"}},
 	{"", func(s *setup, v string) bool {
 		if on, ok := parseBool(v); ok && on {
 			s.GradBytes = memory.Some(2.0)
@@ -120,7 +120,7 @@ var setupRows = []setupRow{
 		s.Optimizer = memory.OtherOptimizer
 		word(optimizers, func(s *setup, o string) { s.Optimizer = o })(s, v)
 		return true
-	}, map[string]string{"areal": "actor.optimizer.type", "hf": "optim", "deepspeed": "optimizer.type", "megatron": "optimizer", "torchtitan": "optimizer.name"}},
+	}, map[string]string{"areal": "actor.optimizer.type", "hf": "optim", "deepspeed": "optimizer.type", "megatron": "optimizer", "torchtitan": "optimizer.name", "diffusers": "optimizer_type"}},
 	{"", func(s *setup, v string) bool {
 		v = path.Base(strings.Trim(v, `"' `))
 		on := slices.ContainsFunc(namedConfigs, func(n [2]string) bool { return n[1] == v })

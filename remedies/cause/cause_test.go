@@ -821,6 +821,25 @@ func TestFragmentationNeedsMoreThanAPeaksSlack(t *testing.T) {
 	}
 }
 
+func TestTheUnusedReserveIsMostlyHoles(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		requested, free, idle float64
+		holes                 bool
+	}{
+		"ten times what was missing":                       {1.5, .7, 9, true},
+		"four times, and a quarter of the card":            {9, 3.9, 21, true},
+		"twice the request, and a fifth of the card":       {8, 2, 17, true},
+		"twice the request, and an eighth of the card":     {5, .5, 10.5, false},
+		"less than twice the request, a fifth of the card": {9, 2, 17, false},
+	} {
+		in := failure("gpu", "backward", func(in *Input) {
+			in.Total, in.Requested, in.Free, in.Idle, in.Shortfall = bytes(80), bytes(c.requested), bytes(c.free), bytes(c.idle), bytes(c.requested-c.free)
+		})
+		assert.Equal(t, c.holes, mostlyHoles(in) != "", name)
+	}
+}
+
 func TestFragmentationIsNamedAndRuledOutByTheSameFigures(t *testing.T) {
 	t.Parallel()
 	for idle, want := range map[float64]string{

@@ -70,13 +70,20 @@ func UsualReserve(in *Input) string {
 // series lists frames whose requests come one after another, so the unused reserve would not cover them all.
 var series = []string{"full_tensor", "all_gather", "allgather", "gather_param", "state_dict", "summon_full_params", "broadcast", "refit", "ipc", "get_weights", "named_parameters"}
 
-// mostlyHoles reports that PyTorch's reserved but unused memory is many times what was missing and a large part of the card.
+// mostlyHoles reports that PyTorch's reserved but unused memory is many times what was missing, or more than twice the request, and a large
+// part of the card.
 func mostlyHoles(in *Input) string {
 	missing, ok := in.missing()
-	if Fragmented(in) == "" || !ok || (*in.Idle < 10*missing || *in.Idle < *in.Total/10) && (*in.Idle < 4*missing || *in.Idle < *in.Total/4) || in.passes(10, series...) {
+	if Fragmented(in) == "" || !ok || in.passes(10, series...) {
 		return ""
 	}
-	return "that is many times what was missing"
+	switch idle := *in.Idle; {
+	case idle >= 10*missing && idle >= *in.Total/10, idle >= 4*missing && idle >= *in.Total/4:
+		return "that is many times what was missing"
+	case in.Requested != nil && idle >= 2**in.Requested && idle >= *in.Total/5:
+		return "that is more than twice the request"
+	}
+	return ""
 }
 
 // engineHoles reports that a serving engine's unused reserve is twice the request and many times what was missing: its batches differ in
