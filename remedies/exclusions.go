@@ -169,6 +169,9 @@ var exclusions = []exclusion{
 	}},
 	{topics: logitsTopics, why: because("it failed on the images, before any logits", func(ctx *Context) bool { return ctx.is("images") })},
 	{topics: logitsTopics, why: beforeTheLoss},
+	{levers: []string{"entropy"}, why: because("it failed in the head, which makes all logits before any entropy", func(ctx *Context) bool {
+		return ctx.stackContains(3, "lm_head(", "self.output_layer(")
+	})},
 	{why: engineUntouched},
 	{why: cannotCompute},
 	{levers: []string{"one-device"}, why: because("every card of the run's engines had as little free when they started", func(ctx *Context) bool {

@@ -163,6 +163,8 @@ func TestWhatTheRunCannotFeelIsRuledOut(t *testing.T) {
 		"nor for an accelerator":                {run("hf_trainer"), recognized("mps.oom", gpuOOM("backward")), "hf-trainer.liger", "does not know MPS"},
 		"Liger's of a language model":           {run("hf_trainer"), stopped("forward", "/x/transformers/models/siglip/modeling_siglip.py|forward|", "/x/transformers/models/gemma3/modeling_gemma3.py|forward|"), "hf-trainer.liger", ""},
 		"a loss after a log-prob pass's layer":  {run("verl"), stopped("logprob", "/x/megatron/core/transformer/mlp.py|forward|self.linear_fc1(hidden_states)"), "verl.fused-kernels", "whose logits come later"},
+		"an entropy after the head":             {run("verl"), stopped("logprob", "/x/transformers/models/qwen2/modeling_qwen2.py|forward|logits = self.lm_head(hidden_states)", "/x/torch/nn/modules/linear.py|forward|return F.linear(input, self.weight, self.bias)"), "verl.entropy", "all logits before any entropy"},
+		"an entropy that failed":                {run("verl"), stopped("logprob", "/x/verl/workers/actor/dp_actor.py|_forward_micro_batch|entropy = self.compute_entropy_from_logits(logits_rmpad)", "/x/verl/utils/torch_functional.py|entropy_from_logits|pd = torch.nn.functional.softmax(logits, dim=-1)"), "verl.entropy", ""},
 		"a loss after a layer of no known part": {run("slime"), stopped("logprob", "/x/megatron/core/transformer/transformer_layer.py|forward|", "/x/context_parallel.py|forward|kv = torch.empty((2, *k.shape))"), "slime.log-probs-chunk-size", "whose logits come later"},
 		"Ulysses of a reward model":             {run("verl"), stopped("backward", "/v/prime_fsdp_workers.py|update_rm|"), "verl.ulysses", "reward"},
 
