@@ -208,6 +208,9 @@ func dataWorkers(ctx *Context, _ string) verdict {
 	if ctx.phase == "data" || dataLoader.seen(ctx) {
 		return verdict{yes, "it failed in data loading"}
 	}
+	if v := exportersGone(ctx, ""); v.truth == yes {
+		return v
+	}
 	return augmentersGone(ctx, "")
 }
 

@@ -198,6 +198,7 @@ func hostFacts() map[string]fact {
 		}},
 		"data_workers":    {"it failed in data loading", "not in data loading", dataWorkers},
 		"augmenters_gone": {"a process that augments nnU-Net's data was killed", "no process is known to augment nnU-Net's data", augmentersGone},
+		"exporters_gone":  {"a process that writes nnU-Net's predictions was killed", "no process is known to write nnU-Net's predictions", exportersGone},
 		"object_store":    {"Ray's object store is full", "Ray's object store is not full", objectStore.ask},
 		"pin_memory":      {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},
 		"python_shm":      {"a segment that Python shares between processes was refused", "not such a segment", pythonSegment.ask},
@@ -224,14 +225,20 @@ func prepared(ctx *Context, _ string) verdict {
 	return verdict{}
 }
 
-// augmentersGone reports whether host memory ran out and nnU-Net said that a process which augments its data is gone (batchgenerators,
-// dataloading/nondet_multi_threaded_augmenter.py).
-func augmentersGone(ctx *Context, _ string) verdict {
-	gone := slices.ContainsFunc(ctx.incident.Consequences, func(c classifier.Consequence) bool {
-		return strings.Contains(c.Message, "background workers are no longer alive")
-	})
-	if !gone || ctx.resource != "host" {
-		return verdict{}
+// workersGone reports whether host memory ran out and nnU-Net said in these words that a process of a pool is gone.
+func workersGone(words, why string) func(*Context, string) verdict {
+	return func(ctx *Context, _ string) verdict {
+		gone := slices.ContainsFunc(ctx.incident.Consequences, func(c classifier.Consequence) bool { return strings.Contains(c.Message, words) })
+		if !gone || ctx.resource != "host" {
+			return verdict{}
+		}
+		return verdict{yes, why}
 	}
-	return verdict{yes, "a process that augments the data was killed"}
 }
+
+// Its pools augment data (batchgenerators, dataloading/nondet_multi_threaded_augmenter.py), and resample and write predictions
+// (nnunetv2/utilities/file_path_utilities.py).
+var (
+	augmentersGone = workersGone("One or more background workers are no longer alive", "a process that augments the data was killed")
+	exportersGone  = workersGone("Some background workers are no longer alive", "a process that resamples and writes predictions was killed")
+)

@@ -187,6 +187,7 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		return "+ accelerate launch --num_processes 1 flux_train.py --pretrained_model_name_or_path /m/flux1-dev.safetensors --train_batch_size 1 --gradient_checkpointing --cache_latents_to_disk --optimizer_type " + moments + " --mixed_precision bf16 --full_bf16" + cached + "\nnumber of trainable parameters: 11901408320\n" +
 			stackOf(full("72.00 MiB", "79.11", "9.50 MiB", "78.34"), "/w/sd-scripts/flux_train.py|train|accelerator.backward(loss)", "torch/_tensor.py|backward|torch.autograd.backward(")
 	}
+	const startsBeside = "+ swift rlhf --rlhf_type grpo --model /m/Qwen2.5-7B-Instruct --train_type lora --use_vllm true --vllm_mode colocate --vllm_gpu_memory_utilization 0.9 --offload_model false --offload_optimizer false\n"
 	const eager = "transformers/models/gpt_oss/modeling_gpt_oss.py|eager_attention_forward|combined_logits = combined_logits - combined_logits.max(dim=-1, keepdim=True).values"
 	answersTo(t, map[string]expected{
 		"readings that climb while the engine sleeps":   {log: sleeps(0.9), cause: "leak_over_steps", first: "trainer.find_last_checkpoint=true", never: "micro_batch"},
@@ -206,11 +207,14 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		"a small gradient in the same frame":            {log: gradient("256.00 MiB", "120.00 MiB"), cause: "activations"},
 		"a picture whose patches all attend":            {log: encodes, cause: "attention_scores", first: "--attn_impl=flash_attn", has: "--max_pixels"},
 		"an augmenter that is gone":                     {log: augments("RuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message\n"), cause: "loader_workers", first: "--mem=40G", has: "nnUNet_n_proc_DA=6"},
-		"no word of an augmenter":                       {log: augments(""), cause: "limit_too_small", first: "--mem=40G", never: "nnUNet_n_proc_DA"},
-		"gradients that DDP's buckets hold once more":   {log: fullTuning("adamw_torch", "79.25", "77.57"), cause: "states_too_big", first: "deepspeed=examples/deepspeed/ds_z3_config.json", never: "8bit"},
-		"whose buckets fit":                             {log: fullTuning("adamw_torch", "105.00", "103.57"), cause: "states_too_big", has: "optim=adamw_8bit"},
-		"text encoders beside all of a transformer":     {log: flux("AdamW8bit", ""), cause: "states_too_big", first: "--optimizer_type=Adafactor", has: "--cache_text_encoder_outputs", never: "train_batch_size"},
-		"text encoders that are gone":                   {log: flux("AdamW8bit", " --cache_text_encoder_outputs_to_disk"), cause: "states_too_big", first: "--optimizer_type=Adafactor", never: "cache_text_encoder_outputs="},
-		"a test, whose outputs are not kept":            {log: predicts("True", "Testing"), cause: "limit_too_small", first: "--mem=192G"},
+		"an engine that starts beside a trained model": {log: startsBeside + stackOf("ValueError: Free memory on device (62.61/79.25 GiB) on startup is less than desired GPU memory utilization (0.9, 71.33 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.",
+			"swift/trainers/rlhf_trainer/rollout_mixin.py|_prepare_vllm_engine|engine = GRPOVllmEngine(", "vllm/v1/worker/gpu_worker.py|init_device|raise ValueError("), cause: "engine_share_too_large", first: "--vllm_gpu_memory_utilization=0.75", has: "--offload_model", never: "offload_optimizer"},
+		"a process that writes predictions is gone":   {log: augments("RuntimeError: Some background workers are no longer alive\n"), cause: "loader_workers", has: "nnUNet_def_n_proc=2", never: "nnUNet_n_proc_DA"},
+		"no word of an augmenter":                     {log: augments(""), cause: "limit_too_small", first: "--mem=40G", never: "nnUNet_n_proc_DA"},
+		"gradients that DDP's buckets hold once more": {log: fullTuning("adamw_torch", "79.25", "77.57"), cause: "states_too_big", first: "deepspeed=examples/deepspeed/ds_z3_config.json", never: "8bit"},
+		"whose buckets fit":                           {log: fullTuning("adamw_torch", "105.00", "103.57"), cause: "states_too_big", has: "optim=adamw_8bit"},
+		"text encoders beside all of a transformer":   {log: flux("AdamW8bit", ""), cause: "states_too_big", first: "--optimizer_type=Adafactor", has: "--cache_text_encoder_outputs", never: "train_batch_size"},
+		"text encoders that are gone":                 {log: flux("AdamW8bit", " --cache_text_encoder_outputs_to_disk"), cause: "states_too_big", first: "--optimizer_type=Adafactor", never: "cache_text_encoder_outputs="},
+		"a test, whose outputs are not kept":          {log: predicts("True", "Testing"), cause: "limit_too_small", first: "--mem=192G"},
 	})
 }

@@ -87,6 +87,15 @@ func loaderPatterns() []pattern.Pattern {
 			NoMatch: []string{`    raise RuntimeError("One or more background workers are no longer alive. Exiting. Please check the "`},
 		},
 		{
+			Name:     "dataloader.exporters_gone",
+			Literals: []string{"background workers are no longer alive"},
+			Expr:     `^RuntimeError: Some background workers are no longer alive\s*$`,
+			Kind:     parser.ProcessExit, Role: parser.Consequence,
+			Source:  "nnU-Net 2, utilities/file_path_utilities.py: of the pool that resamples predictions and writes them",
+			Match:   lines("RuntimeError: Some background workers are no longer alive"),
+			NoMatch: []string{`        raise RuntimeError('Some background workers are no longer alive')`},
+		},
+		{
 			Name:     "dataloader.pin_memory",
 			Literals: []string{"Pin memory thread exited unexpectedly"},
 			Expr:     `RuntimeError: Pin memory thread exited unexpectedly`,
