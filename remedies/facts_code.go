@@ -394,8 +394,11 @@ func swapsBlocks(ctx *Context, _ string) verdict {
 	if ctx.phase == "init" && ctx.passesThrough("/musubi_tuner/", "/hv_train_network.py") && ctx.passesThrough("_train_network.py", "_train.py") && ctx.stackContains(40, "load_transformer ") {
 		return verdict{yes, why}
 	}
-	known := ctx.passesThrough("/flux_train.py", "/flux_train_network.py", "/sd3_train.py", "/sd3_train_network.py", "/musubi_tuner/", "/hv_train_network.py")
-	return verdict{truthOf(known && trains(ctx)), why}
+	scripts := ctx.passesThrough("/flux_train.py", "/flux_train_network.py", "/sd3_train.py", "/sd3_train_network.py")
+	if ctx.phase == "init" && scripts && ctx.stackContains(40, "accelerator.prepare(") { // which moves all blocks but those to swap
+		return verdict{yes, why}
+	}
+	return verdict{truthOf((scripts || ctx.passesThrough("/musubi_tuner/", "/hv_train_network.py")) && trains(ctx)), why}
 }
 
 // partsOffloaded reports whether accelerate's hooks load the model's parts onto the card on use.

@@ -226,6 +226,12 @@ func TestWhatTrainersLogsAreToldFirst(t *testing.T) {
 			[]string{"cache_latents set", "optimizer_type set", "train_batch_size down"},
 		},
 		{
+			"frozen weights of a diffusion transformer, on their way to the card", flux + "--fp8_base --cache_text_encoder_outputs_to_disk\n" + stackOf(full("64.00 MiB", "11.76", "38.21 MiB", "11.23", "10.98"), "/s/sd-scripts/flux_train_network.py|prepare_unet_with_accelerator|return super().prepare_unet_with_accelerator(args, accelerator, unet)",
+				"/s/sd-scripts/train_network.py|prepare_unet_with_accelerator|return accelerator.prepare(unet)", "accelerate/accelerator.py|prepare_model|model = model.to(self.device)", "torch/nn/modules/module.py|convert|return t.to("),
+			[]string{"blocks_to_swap = 20"},
+			[]string{"fp8_base set", "train_batch_size down", "cache_text_encoder_outputs set"},
+		},
+		{
 			"frozen weights of a diffusion transformer in 8 bits", flux + "--fp8_base " + denoises,
 			[]string{"blocks_to_swap = 20"},
 			[]string{"fp8_base set"},
