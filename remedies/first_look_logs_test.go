@@ -187,6 +187,19 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		return "+ accelerate launch --num_processes 1 flux_train.py --pretrained_model_name_or_path /m/flux1-dev.safetensors --train_batch_size 1 --gradient_checkpointing --cache_latents_to_disk --optimizer_type " + moments + " --mixed_precision bf16 --full_bf16" + cached + "\nnumber of trainable parameters: 11901408320\n" +
 			stackOf(full("72.00 MiB", "79.11", "9.50 MiB", "78.34"), "/w/sd-scripts/flux_train.py|train|accelerator.backward(loss)", "torch/_tensor.py|backward|torch.autograd.backward(")
 	}
+	fills := func(n int) string {
+		return fmt.Sprintf("#SBATCH --mem=128G\n+ srun python train.py --model resnet50\nTensorFlow 2.17.0, Keras 3.5.0\nI tensorflow/core/kernels/data/shuffle_dataset_op.cc:450] ShuffleDatasetV3:11: Filling up shuffle buffer (this may take a while): %d of 1281167\n", n) +
+			"slurmstepd: error: Detected 1 oom_kill event in StepId=812231.0. Some of the step tasks have been OOM Killed.\nsrun: error: gpu07: task 0: Out Of Memory\n"
+	}
+	replicates := func(distributed string) string {
+		return "+ torchrun --nnodes 2 --nproc_per_node 8 pretrain_gpt.py --use-mcore-models\nusing world size: 16, data-parallel size: 16, context-parallel size: 1, tensor-model-parallel size: 1, pipeline-model-parallel size: 1\n------------------------ arguments ------------------------\n" +
+			"  accumulate_allreduce_grads_in_fp32 .............. True\n  bf16 ............................................ True\n  ffn_hidden_size ................................. 14336\n  hidden_size ..................................... 4096\n  micro_batch_size ................................ 1\n  num_attention_heads ............................. 32\n" +
+			"  num_layers ...................................... 32\n  num_query_groups ................................ 8\n  optimizer ....................................... adam\n  pipeline_model_parallel_size .................... 1\n  recompute_granularity ........................... full\n  seq_length ...................................... 4096\n" +
+			"  tensor_model_parallel_size ...................... 1\n  untie_embeddings_and_output_weights ............. True\n  use_distributed_optimizer ....................... " + distributed + "\n  world_size ...................................... 16\n-------------------- end of arguments ---------------------\n" +
+			" > padded vocab (size: 128256) with 0 dummy tokens (new size: 128256)\n > number of parameters on (tensor, pipeline) model parallel rank (0, 0): 8030261248\n[before the start of training step] datetime: 2025-07-08 16:22:19 \n" +
+			stackOf(full("1.96 GiB", "79.11", "931.75 MiB", "76.87"), "/w/megatron/training/training.py|train_step|losses_reduced = forward_backward_func(", "/w/megatron/core/models/gpt/gpt_model.py|forward|loss = self.compute_language_model_loss(labels, logits)",
+				"/w/megatron/core/tensor_parallel/cross_entropy.py|calculate_logits_max|vocab_parallel_logits = vocab_parallel_logits.float()")
+	}
 	const startsBeside = "+ swift rlhf --rlhf_type grpo --model /m/Qwen2.5-7B-Instruct --train_type lora --use_vllm true --vllm_mode colocate --vllm_gpu_memory_utilization 0.9 --offload_model false --offload_optimizer false\n"
 	const eager = "transformers/models/gpt_oss/modeling_gpt_oss.py|eager_attention_forward|combined_logits = combined_logits - combined_logits.max(dim=-1, keepdim=True).values"
 	answersTo(t, map[string]expected{
@@ -207,6 +220,10 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		"a small gradient in the same frame":            {log: gradient("256.00 MiB", "120.00 MiB"), cause: "activations"},
 		"a picture whose patches all attend":            {log: encodes, cause: "attention_scores", first: "--attn_impl=flash_attn", has: "--max_pixels"},
 		"an augmenter that is gone":                     {log: augments("RuntimeError: One or more background workers are no longer alive. Exiting. Please check the print statements above for the actual error message\n"), cause: "loader_workers", first: "--mem=40G", has: "nnUNet_n_proc_DA=6"},
+		"a buffer of which memory holds a part":         {log: fills(197483), cause: "loader_workers", first: "buffer_size=148110", has: "--mem=832G"},
+		"a buffer that is nearly full":                  {log: fills(1250000), cause: "loader_workers", first: "buffer_size=320291", has: "--mem=192G"},
+		"an optimizer that each rank has whole":         {log: replicates("False"), cause: "states_too_big", first: "--use-distributed-optimizer=True", never: "--context-parallel-size"},
+		"one that is split":                             {log: replicates("True"), cause: "logits", has: "--context-parallel-size", never: "--use-distributed-optimizer"},
 		"an engine that starts beside a trained model": {log: startsBeside + stackOf("ValueError: Free memory on device (62.61/79.25 GiB) on startup is less than desired GPU memory utilization (0.9, 71.33 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.",
 			"swift/trainers/rlhf_trainer/rollout_mixin.py|_prepare_vllm_engine|engine = GRPOVllmEngine(", "vllm/v1/worker/gpu_worker.py|init_device|raise ValueError("), cause: "engine_share_too_large", first: "--vllm_gpu_memory_utilization=0.75", has: "--offload_model", never: "offload_optimizer"},
 		"a process that writes predictions is gone":   {log: augments("RuntimeError: Some background workers are no longer alive\n"), cause: "loader_workers", has: "nnUNet_def_n_proc=2", never: "nnUNet_n_proc_DA"},

@@ -37,6 +37,10 @@ func TestWhatFillsTheHostIsTheFirstChange(t *testing.T) {
 			"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:181] Filling up shuffle buffer (this may take a while): 58613 of 100000\n", "buffer_size=25000",
 			"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:181] Filling up shuffle buffer (this may take a while): 86 of 500\n",
 		},
+		"a buffer of which memory holds a part": {
+			"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:181] Filling up shuffle buffer (this may take a while): 197483 of 1281167\n", "buffer_size=148110",
+			"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:181] Filling up shuffle buffer (this may take a while): 486 of 1281167\n",
+		},
 		"a cache in memory, whose samples are shuffled": {
 			"Namespace(cache=True, shuffle_buffer=2048)\nI tensorflow/core/kernels/data/shuffle_dataset_op.cc:392] Filling up shuffle buffer (this may take a while): 1033 of 2048\n" +
 				"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:417] Shuffle buffer filled.\n", "cache=False",

@@ -66,6 +66,10 @@ func modelOf(ctx *Context) *modelSizes {
 		f.Parameters.Value = *p
 	}
 	take(&f.Vocab, m.VocabSize, "padded_vocab_size", "vocab_size", "padded vocab_size", "padded vocab size", "vocab size", "n_vocab")
+	if g, ok := lastReading(ctx.run, "megatron.vocabulary"); ok && f.Vocab.Value == 0 {
+		n, _ := g.Fields.Int("vocabulary")
+		take(&f.Vocab, &n)
+	}
 	take(&f.Hidden, m.HiddenSize, "hidden_size")
 	take(&f.Layers, m.Layers, "num_hidden_layers")
 	take(&f.Heads, m.AttentionHeads, "num_attention_heads", "num_heads", "n_head", "n_heads")

@@ -38,6 +38,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"sequences":           whole(fewerSequences),
 		"pinned_size":         pinnedSize,
 		"quarter":             whole(quarter),
+		"shuffle_buffer":      whole(shuffleBuffer),
 		"main_process":        whole(mainProcess),
 		"halve_micro":         whole(halveMicro),
 		"halve_micro_divisor": whole(halveMicroDivisor),

@@ -62,6 +62,9 @@ func hostMemory(q *paramQuery) proposedValue {
 	if n, all := batchesDone(q.Context); n > 0 && now < mostMemory && now/n*all > need {
 		need, how = now/n*all, fmt.Sprintf("%s%d / %d batches x %s", wholeFactor, all, n, classifier.GiB(now))
 	}
+	if n, all := shuffled(q.Context); n > 0 && now < mostMemory && now/n*all > need {
+		need, how = now/n*all, fmt.Sprintf("%s%d / %d samples x %s", bufferFactor, all, n, classifier.GiB(now))
+	}
 	if n := promptCacheLimit(q.Context); now+n > need {
 		need, how = now+n, fmt.Sprintf("%s + %s of cached prompts", classifier.GiB(now), classifier.GiB(n))
 	}
@@ -124,6 +127,30 @@ const copiesFactor = "1.1 x "
 // wholeFactor begins the arithmetic of a limit that holds what a whole evaluation keeps.
 const wholeFactor = "all batches, "
 
+// bufferFactor begins the arithmetic of a limit that holds a whole shuffle buffer.
+const bufferFactor = "all samples, "
+
+// shuffled returns how many samples of how many were in the buffer of Dataset.shuffle when memory ran out; zeros if it was not being filled, or
+// was nearly empty, so that what was there before counts for too much.
+func shuffled(ctx *Context) (n, all int64) {
+	const few = 1000
+	g, ok := lastReading(ctx.run, "tensorflow.shuffle_buffer")
+	n, _ = g.Fields.Int("filled")
+	all, _ = g.Fields.Int("capacity")
+	if !ok || n < few || n >= all || all > mostTokens || ctx.phase != "data" || !strings.Contains(ctx.incident.PhaseWhy, "Filling up shuffle") {
+		return 0, 0
+	}
+	return n, all
+}
+
+// shuffleBuffer takes three quarters of the samples that were in the buffer when memory ran out, or a quarter of the buffer.
+func shuffleBuffer(q *paramQuery, n int64) proposedValue {
+	if in, _ := shuffled(q.Context); in > 0 && in/4*3 < n/4 {
+		return proposedValue{to: itoa(in / 4 * 3), how: fmt.Sprintf("3 / 4 of the %d samples that were in the buffer", in)}
+	}
+	return quarter(q, n)
+}
+
 // cardShare raises a container's share of a card, in MiB, by a quarter.
 func cardShare(q *paramQuery) proposedValue {
 	total := deref(q.root.Total)
@@ -160,13 +187,16 @@ func cardLimit(q *paramQuery) proposedValue {
 
 // isHostMemory reports whether a change is one of [hostMemory].
 func isHostMemory(c Change) bool {
-	return c.From != nil && c.To != nil && slices.ContainsFunc([]string{"1.5 x ", "1.25 x ", copiesFactor, missingFactor, wholeFactor}, func(s string) bool { return strings.HasPrefix(c.ComputedFrom, s) })
+	return c.From != nil && c.To != nil && slices.ContainsFunc([]string{"1.5 x ", "1.25 x ", copiesFactor, missingFactor, wholeFactor, bufferFactor}, func(s string) bool { return strings.HasPrefix(c.ComputedFrom, s) })
 }
 
 // guess says that more host memory is a guess, by the factor of the change.
 func guess(ctx *Context, c *Change) string {
 	from, ok1 := parseSize(*c.From)
 	to, ok2 := parseSize(*c.To)
+	if strings.HasPrefix(c.ComputedFrom, bufferFactor) {
+		return "Enough for the whole shuffle buffer, at the rate so far."
+	}
 	if used := ctx.root.Used; ok1 && used != nil && *used > from {
 		return fmt.Sprintf("It used %s when it was killed, and may need more.", classifier.GiB(*used))
 	}

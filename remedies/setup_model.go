@@ -85,6 +85,9 @@ func printedModel(ctx *Context) (m memory.Model, complete bool) {
 			break
 		}
 	}
+	if n := ctx.model.Vocab.Value; config["vocab_size"] == nil && n > 0 {
+		config["vocab_size"] = n // Megatron prints it after its arguments
+	}
 	if untied != unknown {
 		config["tie_word_embeddings"] = untied == no
 	}

@@ -67,10 +67,13 @@ func causeInput(ctx *Context) *cause.Input {
 	out.FreeAtLoad, _ = freeAtLoad(ctx)
 	out.Biggest = biggestGroup(r)
 	if b := ctx.setup.Budget(memory.PhaseBackward); ctx.setup.Trainer != "" {
+		var sizes []string
 		for _, id := range []string{"weights", "gradients", "optimizer"} {
 			p, _ := b.Part(id)
 			out.States += p.Low
+			sizes = append(sizes, classifier.GiB(p.Low))
 		}
+		out.StatesHow = strings.Join(sizes, " + ")
 	}
 	if out.EngineFailed {
 		p, _ := ctx.setup.Budget(memory.PhaseInit).Part("engine_weights")

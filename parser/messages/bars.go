@@ -77,10 +77,10 @@ func barMarkers() []pattern.Pattern {
 		Marker: "phase", Set: closes("data", "shuffle buffer"), Source: "TensorFlow 2, core/kernels/data/shuffle_dataset_op.cc",
 		Match: lines("I tensorflow/core/kernels/data/shuffle_dataset_op.cc:480] Shuffle buffer filled."),
 	}, pattern.Pattern{
-		Name: "tensorflow.shuffle_buffer", Literals: []string{"Filling up shuffle buffer"}, Expr: `\bFilling up shuffle buffer\b[^:]{0,80}: \d{1,12} of (?<capacity>\d{1,12})\b`,
+		Name: "tensorflow.shuffle_buffer", Literals: []string{"Filling up shuffle buffer"}, Expr: `\bFilling up shuffle buffer\b[^:]{0,80}: (?<filled>\d{1,12}) of (?<capacity>\d{1,12})\b`,
 		Gauge: true, Tells: map[string]string{"buffer_size": "capacity"}, Source: "TensorFlow 2, core/kernels/data/shuffle_dataset_op.cc: how full Dataset.shuffle's buffer is",
 		Match: []pattern.Sample{{
-			Line: "I tensorflow/core/kernels/data/shuffle_dataset_op.cc:181] Filling up shuffle buffer (this may take a while): 3102 of 100000", Want: parser.Fields{"capacity": "100000"},
+			Line: "I tensorflow/core/kernels/data/shuffle_dataset_op.cc:181] Filling up shuffle buffer (this may take a while): 3102 of 100000", Want: parser.Fields{"filled": "3102", "capacity": "100000"},
 		}},
 		NoMatch: []string{"I tensorflow/core/kernels/data/shuffle_dataset_op.cc:230] Shuffle buffer filled."},
 	}, pattern.Pattern{

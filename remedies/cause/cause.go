@@ -61,6 +61,7 @@ type Input struct {
 	Parameters                                     memory.Figure
 	Trained                                        int64  // parameters, as a trainer counted them; 0 when unknown
 	States                                         int64  // what weights, gradients and the optimizer take of a card at least, by the budget; 0 when unknown
+	StatesHow                                      string // their sum: "14.96 GiB + 29.92 GiB + 89.74 GiB"
 	BetweenSteps                                   int64  // what Megatron had allocated between two steps, 0 when unknown
 	Frozen                                         int64  // what frozen weights beside adapters take of the card, 0 when unknown
 	Pipeline                                       int64  // what all parts of a pipeline that generates take in 16 bits, 0 when unknown

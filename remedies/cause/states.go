@@ -70,6 +70,9 @@ func wideStates(in *Input) string {
 
 // statesOnCard returns the least that the states take on a card in a training step, or 0 if unknown.
 func (in *Input) statesOnCard() (least int64, how string) {
+	if _, _, printed := in.Setting("use_distributed_optimizer"); printed && in.Framework == "megatron" && in.Application == "" && in.training() {
+		return in.States, in.StatesHow // its arguments say how each of them is split
+	}
 	p := in.Trains()
 	if p <= 0 || p > 1<<40 || in.capacity() == 0 || in.Infers || !in.training() && in.Phase != "optimizer" && !in.passes(8, "initialize_optimizer_states") || in.on("optimizer_in_bwd") || in.offloads() {
 		return 0, ""
