@@ -5,6 +5,7 @@ package sample
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -173,11 +174,16 @@ type Tracker struct {
 	stamp  string // of the collector that stamps each line
 	turn   bool   // an input of a dialogue, or an answer without its prompt
 	answer bool   // the latter
-	tagged bool   // a tag opened it, and the next one ends it: what stands between may hold marks of a template
+	record int    // the line of the first record of a logger in what a tag opened, 0 where there is none
+	tag    byte   // how the tag that opened it begins, and the next one ends it: what stands between may hold marks of a template
 }
 
-// Turn reports whether the sample is an input of a dialogue, which only its answer shows to be text, or an answer without its prompt.
-func (t Tracker) Turn() bool { return t.turn }
+// Turn reports whether the sample is an input of a dialogue, which only its answer shows to be text, or an answer without its prompt, or holds a
+// record, which only the next tag shows to be text.
+func (t Tracker) Turn() bool { return t.turn || t.record > 0 }
+
+// Waits reports whether a failure on a line happened unless what closes the sample shows it to be text.
+func (t Tracker) Waits(line int) bool { return t.turn || t.record > 0 && line >= t.record }
 
 // Begins reports whether a message, or a traceback from its first line on, is the beginning of what a turn holds. A heading may have the
 // first line behind it, and below an answer a traceback with a first line of its own is one of the program.
@@ -225,20 +231,27 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 	switch {
 	case mark == 0 && *t == Tracker{} && bytes.HasPrefix(body, []byte(response)):
 		return Outside
-	case mark >= 0 && t.tagged && !isTag(body[mark:]) && !t.Over(at.Line, at.Offset, longEnds):
+	case mark >= 0 && t.tag != 0 && tagOf(body[mark:]) == 0 && !t.Over(at.Line, at.Offset, longEnds):
 		return Marked
 	case mark >= 0:
+		place := Marked
+		if tag := tagOf(body[mark:]); t.record > 0 && (tag == t.tag || tag == prompt) {
+			place = Again
+		}
 		*t = Tracker{}
 		if opens {
-			*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), tagged: isTag(body[mark:])}
+			*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), tag: tagOf(body[mark:])}
 		}
-		return Marked
+		return place
 	case opener != "" && (*t == Tracker{} || t.Quotes()):
 		*t = Tracker{line: at.Line, offset: at.Offset, opener: opener}
 		return Marked
 	case *t == Tracker{}:
 		return Outside
 	case t.Quotes() && t.holds(body) && !t.Over(at.Line, at.Offset, longEnds):
+		return Inside
+	case t.tag != 0 && h.Process != "" && !h.Time.IsZero() && !t.Over(at.Line, at.Offset, longEnds) && !counts(body):
+		t.record = cmp.Or(t.record, at.Line) // a process prints tags and texts at once: nothing of its own comes between
 		return Inside
 	case t.Quotes() || t.Over(at.Line, at.Offset, longEnds) || !h.Time.IsZero() && (t.stamp == "" || t.stamp != collected(h)) || isQuote(body) || !t.isBelow(at.Line) && counts(body):
 		*t = Tracker{}
@@ -251,8 +264,16 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 // be text.
 func (t Tracker) isBelow(line int) bool { return t.turn && !t.answer && line == t.line+1 }
 
-// isTag reports whether a mark is one of verl's tags, which are in lower case.
-func isTag(mark []byte) bool { return len(mark) > 1 && mark[0] == '[' && ascii.IsLower(mark[1]) }
+// tagOf is how a mark begins that is one of verl's tags, which are in lower case, 0 where it is none.
+func tagOf(mark []byte) byte {
+	if len(mark) > 1 && mark[0] == '[' && ascii.IsLower(mark[1]) {
+		return mark[1]
+	}
+	return 0
+}
+
+// prompt is how the first tag of a sample begins.
+const prompt = 'p'
 
 // takeTurn follows the heading of a turn, which ends no other sample.
 func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header, isAlone bool) (place Place) {

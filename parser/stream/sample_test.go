@@ -17,6 +17,18 @@ const (
 	oomReport  = "Traceback (most recent call last):\n  File \"/opt/train.py\", line 31, in <module>\n    loss.backward()\n" + oomMessage
 )
 
+// logged is the message in a record of vLLM's logger.
+const logged = "ERROR 05-01 03:00:00 [core.py:700] " + oomMessage
+
+// behindLabel puts a label before each line.
+func behindLabel(with, log string) string {
+	var b strings.Builder
+	for line := range strings.Lines(log) {
+		b.WriteString(with + line)
+	}
+	return b.String()
+}
+
 // busError is what a loader says of a worker that found no memory behind /dev/shm.
 const busError = "RuntimeError: DataLoader worker (pid 4123) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory.\n"
 
@@ -117,6 +129,13 @@ func TestAMarkOfASampleHidesNoFailure(t *testing.T) {
 		"a traceback behind SkyRL's output":  "  Output (Total Reward: 1.0):\nThe answer is\n" + oomReport,
 		"a process that dies in one":         "  Output (Total Reward: 1.0):\nThe answer is\n" + oomMessage + "srun: error: node1: task 0: Exited with exit code 1\n",
 		"a sum of rewards":                   "INFO Output (Total Reward: 1.0): done\n" + oomMessage,
+		"a record that stays in a prompt":    behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n"+logged),
+		"a record in the middle of a run":    behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n"+logged+"step:12 - actor/pg_loss:0.1 - actor/grad_norm:0.2\n"),
+		"a record before the next prompt":    behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n[response] hi\n"+logged+"[prompt] hello\n[response] hi\n"),
+		"a record between two responses":     behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n[response] hi\n"+logged+"[response] hi\n[score] 1.0\n"),
+		"a message behind a record":          behindLabel("(TaskRunner pid=7) ", "[prompt] hello\nERROR 05-01 03:00:00 [core.py:700] it failed:\n"+oomMessage),
+		"a record of whoever else prints":    "[prompt] hello\n" + logged + "[response] hi\n[ground_truth] hi\n[score] 1.0\n",
+		"another process's record":           behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n") + behindLabel("(WorkerDict pid=8) ", logged) + behindLabel("(TaskRunner pid=7) ", "[response] hi\n[score] 1.0\n"),
 		"a worker that dies of a signal":     "[INST] hello [/INST]\n" + busError,
 		"a kill that slurmstepd counts":      "<|im_start|>assistant\nThe answer is\nslurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.\n",
 		"a kill by the kernel":               "<|im_start|>user\nhello\nOut of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:0kB oom_score_adj:0\n",
@@ -135,6 +154,9 @@ func TestAFailureInASampleIsText(t *testing.T) {
 	t.Parallel()
 	for name, log := range map[string]string{
 		"ChatML":                       "<|im_start|>user\nWhat is this?\n@<|im_end|>\n",
+		"a record in verl's prompt":    behindLabel("(TaskRunner pid=7) ", "[prompt] What is this?\n"+logged+"[response] The card is full.\n[score] 1.0\n"),
+		"a record in verl's response":  behindLabel("(TaskRunner pid=7) ", "[prompt] What is this?\n[response] You get\n"+logged+"[ground_truth] full\n"),
+		"a prompt, cut by a record":    behindLabel("(TaskRunner pid=7) ", "[prompt] What is this?\nRuntimeError: CUDA error: out of memory\n2026-05-18 09:02:33,101 INFO trainer: saved\n"),
 		"ChatML, the answer":           "<|im_start|>assistant\nYou get\n@and so on<|im_end|>\n",
 		"Llama 3":                      "<|start_header_id|>user<|end_header_id|>\n\nWhat is this?\n@<|eot_id|>\n",
 		"Mistral":                      "<s>[INST] What is this?\n@[/INST] The card is full.</s>\n",

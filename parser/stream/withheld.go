@@ -63,7 +63,7 @@ func (r *messageReader) settle(w *writer, place sample.Place, was sample.Tracker
 			if goesOn && (!turn || beginsTurn(was, &e)) {
 				return false
 			}
-			if turn || w.died || isWhole(&e) {
+			if was.Waits(e.At.Line) || w.died || isWhole(&e) {
 				r.emit(e)
 				r.quoted--
 			}
