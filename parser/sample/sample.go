@@ -91,6 +91,7 @@ var Turns = []Turn{
 	{"### Instruction:", false},
 	{"### Input:", false},
 	{"### Context:", false}, // Dolly
+	{context, false},
 	{"### Response:", true},
 	{"### Question", false},
 	{"### Answer", true},
@@ -137,6 +138,13 @@ type Turn struct {
 	Answer bool
 }
 
+// context heads a text about which a question is asked below. A program that names what it is about, or how long a context is, uses few words.
+const (
+	context      = "Context:"
+	question     = "Question:"
+	contextWords = 4
+)
+
 // isAlone reports whether a message begins with the heading of such an answer and text that is not a count of progress.
 func (t *Turn) isAlone(body []byte, counts func([]byte) bool) bool {
 	return slices.Contains(alone, t.Text) && len(bytes.TrimSpace(body)) > len(t.Text) && !counts(body)
@@ -159,6 +167,9 @@ func turnOf(body []byte) *Turn {
 	}
 	for i := range Turns {
 		if text := []byte(Turns[i].Text); bytes.HasPrefix(body, text) || bytes.HasPrefix(rest, text) {
+			if words := len(bytes.Fields(rest)); Turns[i].Text == context && words > 1 && words <= contextWords {
+				return nil
+			}
 			return &Turns[i]
 		}
 	}
@@ -168,14 +179,15 @@ func turnOf(body []byte) *Turn {
 // Tracker follows the marks of one writer. Its zero value is outside of any sample; otherwise it is the place of the mark that
 // opened the sample.
 type Tracker struct {
-	line   int
-	offset int64
-	opener string // of a quotation
-	stamp  string // of the collector that stamps each line
-	turn   bool   // an input of a dialogue, or an answer without its prompt
-	answer bool   // the latter
-	record int    // the line of the first record of a logger in what a tag opened, 0 where there is none
-	tag    byte   // how the tag that opened it begins, and the next one ends it: what stands between may hold marks of a template
+	line    int
+	offset  int64
+	opener  string // of a quotation
+	stamp   string // of the collector that stamps each line
+	turn    bool   // an input of a dialogue, or an answer without its prompt
+	answer  bool   // the latter
+	context bool   // a text, and no question about it so far
+	record  int    // the line of the first record of a logger in what a tag opened, 0 where there is none
+	tag     byte   // how the tag that opened it begins, and the next one ends it: what stands between may hold marks of a template
 }
 
 // Turn reports whether the sample is an input of a dialogue, which only its answer shows to be text, or an answer without its prompt, or holds a
@@ -190,6 +202,9 @@ func (t Tracker) Waits(line int) bool { return t.turn || t.record > 0 && line >=
 func (t Tracker) Begins(line int, headless bool) bool {
 	return line == t.line || line == t.line+1 && (headless || !t.answer)
 }
+
+// Withholds reports whether the heading on a line may be that of a report as well, so that what stands behind it waits.
+func (t Tracker) Withholds(line int) bool { return t.context && line == t.line }
 
 // Line is the line of the mark that opened the sample.
 func (t Tracker) Line() int { return t.line }
@@ -280,6 +295,9 @@ func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header, i
 	switch {
 	case *t != Tracker{} && !t.turn:
 		return Inside
+	case t.context && turn.Text == question:
+		t.context = false // another question is about another text
+		return Inside
 	case isAlone && *t == Tracker{}:
 		*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), turn: true, answer: true}
 		return Inside
@@ -292,7 +310,7 @@ func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header, i
 	}
 	*t = Tracker{}
 	if !turn.Answer || isAlone {
-		*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), turn: true, answer: turn.Answer}
+		*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), turn: true, answer: turn.Answer, context: turn.Text == context}
 	}
 	return place
 }

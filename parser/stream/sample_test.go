@@ -129,6 +129,12 @@ func TestAMarkOfASampleHidesNoFailure(t *testing.T) {
 		"a traceback behind SkyRL's output":  "  Output (Total Reward: 1.0):\nThe answer is\n" + oomReport,
 		"a process that dies in one":         "  Output (Total Reward: 1.0):\nThe answer is\n" + oomMessage + "srun: error: node1: task 0: Exited with exit code 1\n",
 		"a sum of rewards":                   "INFO Output (Total Reward: 1.0): done\n" + oomMessage,
+		"a context that is no text":          "Context: 4096 tokens\n" + oomMessage + "Question: why?\nAnswer: so\n",
+		"a context without a question":       "Context: the step of rank 3 " + oomMessage + "Answer the mail\n",
+		"a context without an answer":        "Context: the step of rank 3 " + oomMessage + "Question: why?\n",
+		"a context, and the next one":        "Context: the step of rank 3 " + oomMessage + "Question: why?\nContext: the step of rank 4 is done\nQuestion: why?\nAnswer: so\n",
+		"a context with two questions":       "Context: the step of rank 3 " + oomMessage + "Question: why?\nQuestion: why?\nAnswer: so\n",
+		"a record in a context":              "Context: the step of rank 3 is done\n2026-05-18 09:02:33,101 ERROR " + oomMessage + "Question: why?\nAnswer: so\n",
 		"a record that stays in a prompt":    behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n"+logged),
 		"a record in the middle of a run":    behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n"+logged+"step:12 - actor/pg_loss:0.1 - actor/grad_norm:0.2\n"),
 		"a record before the next prompt":    behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n[response] hi\n"+logged+"[prompt] hello\n[response] hi\n"),
@@ -154,6 +160,9 @@ func TestAFailureInASampleIsText(t *testing.T) {
 	t.Parallel()
 	for name, log := range map[string]string{
 		"ChatML":                       "<|im_start|>user\nWhat is this?\n@<|im_end|>\n",
+		"a context and its question":   "Context: The console showed " + oomMessage + "Question: What did it show?\nAnswer: a message\n",
+		"a context of several lines":   "Context: Here is what the console showed:\n@and it went on.\nQuestion: What did it show?\nAnswer: a message\n",
+		"a context below its heading":  "Context:\n@and it went on.\nQuestion: What did it show?\nAnswer: a message\n",
 		"a record in verl's prompt":    behindLabel("(TaskRunner pid=7) ", "[prompt] What is this?\n"+logged+"[response] The card is full.\n[score] 1.0\n"),
 		"a record in verl's response":  behindLabel("(TaskRunner pid=7) ", "[prompt] What is this?\n[response] You get\n"+logged+"[ground_truth] full\n"),
 		"a prompt, cut by a record":    behindLabel("(TaskRunner pid=7) ", "[prompt] What is this?\nRuntimeError: CUDA error: out of memory\n2026-05-18 09:02:33,101 INFO trainer: saved\n"),

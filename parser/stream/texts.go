@@ -98,11 +98,11 @@ func isOnPage(own []byte) bool {
 // uses for what it says itself.
 var (
 	labelled    = lazyre.New(`^(\s{0,8})([A-Za-z_]{3,20}) {0,8}: `)
-	listedTexts = []string{"decoded", "detokenized", "reconstructed", "original", "reference", "hypothesis", "ground_truth", "transcript", "sentence", "passage", "document", "instruction", "question", "chosen", "rejected", "completion", "gold", "source", "target", "prediction", "predicted"}
+	listedTexts = []string{"decoded", "detokenized", "reconstructed", "original", "reference", "hypothesis", "ground_truth", "transcript", "sentence", "passage", "document", "instruction", "question", "chosen", "rejected", "completion", "gold", "context", "source", "target", "prediction", "predicted"}
 )
 
 // paired are those that a report of a failure may have as well. Only another of the labels in the record tells that it is of texts.
-var paired = map[string]bool{"source": true, "target": true}
+var paired = map[string]bool{"context": true, "source": true, "target": true}
 
 // isListed reports whether an event is in such a row, below another record with the same labels.
 func (r *Reader) isListed(own []byte, at int) bool {

@@ -21,7 +21,7 @@ func (r *messageReader) inSample(at parser.Position, body []byte, h envelope.Hea
 	was := w.sample
 	place := w.sample.Place(at, r.longLineEnds, body, &h, counts)
 	r.settle(w, place, was, body)
-	if place != sample.Inside {
+	if place != sample.Inside && !w.sample.Withholds(at.Line) {
 		return place != sample.Outside
 	}
 	emit := r.emit
