@@ -425,5 +425,5 @@ func (r *Reader) isEnclosed(e *parser.Event) bool {
 	if r.long != nil || !ok || !r.mayLookBack(enclosedBytes) {
 		return false
 	}
-	return r.inLiteral(at) || r.isArgument(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.isShown(e, at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at) || r.isSought(e, at) || r.inManifest(at)
+	return r.inLiteral(at) || r.isArgument(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.isShown(e, at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at) || r.isSought(e, at) || r.inManifest(at) || r.inJudged(e, at)
 }
