@@ -185,8 +185,8 @@ func announced() pattern.Pattern {
 	}
 }
 
-// fellBack matches what a program says above the traceback that it caught: what it uses instead. Libraries say so at their start as well, where a
-// traceback that follows may be the death of the program: one that nothing caught tells.
+// fellBack matches what a program says above the traceback that it caught: what it uses instead. Libraries say so at the start of healthy runs as
+// well, so it is no event, and where a traceback follows that nothing caught, the program died of that.
 func fellBack() pattern.Pattern {
 	var literals []string
 	for _, what := range []string{"falling back to ", "switching to ", "reverting to ", "using "} {
@@ -197,8 +197,8 @@ func fellBack() pattern.Pattern {
 		Literals: literals,
 		Requires: []string{"ailed", "rror", "xception", "annot ", "ould not ", "nable to "},
 		Expr: `^[^"']{0,300}\b(?:[Ff]ailed|[Ee]rror|[Ee]xception|[Cc]annot|[Cc]ould not|[Uu]nable to)\b[^"']{0,120}[,;:.-] ` +
-			`(?:(?:[Ff]alling back|[Ss]witching|[Rr]everting) to (?:[\w./+-]{1,40} ?){1,6}|[Uu]sing (?:[\w./+-]{1,40} ){1,5}instead)[:.]{0,3}\s*$`,
-		Kind: parser.Recovered, Role: parser.Context, Set: parser.Fields{"announces": "true", "status": "true"}, Also: []string{"veto.pinned_fallback"},
+			`(?:(?:[Ff]alling back|[Ss]witching|[Rr]everting) to [\w./+-]{1,40}(?: [\w./+-]{1,40}){0,5}|[Uu]sing (?:[\w./+-]{1,40} ){1,5}instead)[:.]{0,3}\s*$`,
+		Marker: "instead", Also: []string{"veto.pinned_fallback"},
 		Source: "scripts: logger.exception or traceback.print_exc beside what they do instead",
 		Match: lines(
 			"GPU index failed, falling back to the CPU index", "CUDA graph capture failed: falling back to eager.", "Could not move the index to the GPU; using the CPU instead", "VAE decode failed. Switching to tiled decoding",
