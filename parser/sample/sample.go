@@ -29,7 +29,7 @@ type Mark struct {
 
 // Marks of chat templates (ChatML, Llama 3 and 4, Kimi K2, Mistral, Gemma, Harmony, DeepSeek), of reasoning and of what tools printed, the tags of verl's printed
 // samples (workers/reward_manager), the headings of LLaMA-Factory's (data/processor) and that of SkyRL's (log_example), and what FastChat shows
-// a judge (llm_judge/data/judge_prompts.jsonl).
+// a judge (llm_judge/data/judge_prompts.jsonl), as do OpenAI's evals, Inspect and Phoenix ([BEGIN DATA]) and Prometheus (prometheus_eval/prompts.py).
 var Marks = []Mark{
 	{"<|im_start|>", true, true},
 	{"<|im_end|>", false, true},
@@ -73,6 +73,15 @@ var Marks = []Mark{
 	{"[The End of Reference", false, true},
 	{"<|The Start of Reference", true, true},
 	{"<|The End of Reference", false, true},
+	{"[BEGIN DATA]", true, true},
+	{"[END DATA]", false, true},
+	{"###The instruction to evaluate:", true, true},
+	{"###Response to evaluate:", true, true},
+	{"###Response A:", true, true},
+	{"###Response B:", true, true},
+	{"###Reference Answer", true, true},
+	{"###Score Rubric", true, true},
+	{"###Feedback:", false, true},
 }
 
 // Openers begin a quotation whose end is sure: a block of code in reStructuredText, with the code indented below; and a traceback in a
@@ -93,6 +102,7 @@ var Turns = []Turn{
 	{"### Context:", false}, // Dolly
 	{context, false},
 	{"### Response:", true},
+	{"###Instruction:", false}, // Prometheus, where it compares
 	{"### Question", false},
 	{"### Answer", true},
 	{"Human:", false},
@@ -186,12 +196,12 @@ type Tracker struct {
 	turn    bool   // an input of a dialogue, or an answer without its prompt
 	answer  bool   // the latter
 	context bool   // a text, and no question about it so far
-	record  int    // the line of the first record of a logger in what a tag opened, 0 where there is none
-	tag     byte   // how the tag that opened it begins, and the next one ends it: what stands between may hold marks of a template
+	record  int    // the line of the first record of a logger, or count, in what a tag opened, 0 where there is none
+	tag     string // which opened it, and the next one ends it: what stands between may hold marks of a template
 }
 
 // Turn reports whether the sample is an input of a dialogue, which only its answer shows to be text, or an answer without its prompt, or holds a
-// record, which only the next tag shows to be text.
+// record or a count, which only the next tag shows to be text.
 func (t Tracker) Turn() bool { return t.turn || t.record > 0 }
 
 // Waits reports whether a failure on a line happened unless what closes the sample shows it to be text.
@@ -246,11 +256,11 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 	switch {
 	case mark == 0 && *t == Tracker{} && bytes.HasPrefix(body, []byte(response)):
 		return Outside
-	case mark >= 0 && t.tag != 0 && tagOf(body[mark:]) == 0 && !t.Over(at.Line, at.Offset, longEnds):
+	case mark >= 0 && t.tag != "" && tagOf(body[mark:]) == "" && !t.Over(at.Line, at.Offset, longEnds):
 		return Marked
 	case mark >= 0:
 		place := Marked
-		if tag := tagOf(body[mark:]); t.record > 0 && (tag == t.tag || tag == prompt) {
+		if tag := tagOf(body[mark:]); t.record > 0 && (tag == t.tag || slices.Contains(firstTags, tag)) {
 			place = Again
 		}
 		*t = Tracker{}
@@ -265,7 +275,7 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 		return Outside
 	case t.Quotes() && t.holds(body) && !t.Over(at.Line, at.Offset, longEnds):
 		return Inside
-	case t.tag != 0 && h.Process != "" && !h.Time.IsZero() && !t.Over(at.Line, at.Offset, longEnds) && !counts(body):
+	case t.tag != "" && !t.Over(at.Line, at.Offset, longEnds) && t.mayHold(body, h, counts):
 		t.record = cmp.Or(t.record, at.Line) // a process prints tags and texts at once: nothing of its own comes between
 		return Inside
 	case t.Quotes() || t.Over(at.Line, at.Offset, longEnds) || !h.Time.IsZero() && (t.stamp == "" || t.stamp != collected(h)) || isQuote(body) || !t.isBelow(at.Line) && counts(body):
@@ -279,16 +289,29 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 // be text.
 func (t Tracker) isBelow(line int) bool { return t.turn && !t.answer && line == t.line+1 }
 
-// tagOf is how a mark begins that is one of verl's tags, which are in lower case, 0 where it is none.
-func tagOf(mark []byte) byte {
-	if len(mark) > 1 && mark[0] == '[' && ascii.IsLower(mark[1]) {
-		return mark[1]
+// mayHold reports whether what a tag opened may hold a message that would end another sample: a record of a logger, where the process has a label,
+// or a count, which people show a judge with the end of their log.
+func (t *Tracker) mayHold(body []byte, h *envelope.Header, counts func([]byte) bool) bool {
+	if strings.HasPrefix(t.tag, judged) {
+		return h.Time.IsZero() && counts(body)
 	}
-	return 0
+	return h.Process != "" && !h.Time.IsZero() && !counts(body)
 }
 
-// prompt is how the first tag of a sample begins.
-const prompt = 'p'
+// firstTags begin a text with tags.
+var firstTags = []string{"[prompt] ", "###The instruction to evaluate:", "###Response A:"}
+
+// tagOf is the mark that a text begins with, where it is one of verl's tags, which are in lower case, or a heading of a judge's prompt.
+func tagOf(text []byte) string {
+	if len(text) > 1 && (text[0] == '[' && ascii.IsLower(text[1]) || text[0] == judged[0]) {
+		for i := range Marks {
+			if bytes.HasPrefix(text, []byte(Marks[i].Text)) {
+				return Marks[i].Text
+			}
+		}
+	}
+	return ""
+}
 
 // takeTurn follows the heading of a turn, which ends no other sample.
 func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header, isAlone bool) (place Place) {
@@ -353,9 +376,10 @@ func isQuote(body []byte) bool {
 
 const (
 	// seconds are the second bytes of the marks that begin with a bracket.
-	seconds = "|/IprgsteTC\xef"
-	// labelIDs and rewarded are the marks that do not. A line begins with the latter.
+	seconds = "|/IprgsteTCBE\xef"
+	// labelIDs, rewarded and those that begin with judged are the marks that do not. A line begins with the latter two.
 	labelIDs = "label_ids:"
+	judged   = "###"
 	rewarded = "Output (Total Reward: "
 	// response opens a sample only behind a prompt: loggers use the word too.
 	response = "[response] "
@@ -372,6 +396,11 @@ func Last(body []byte) (last int, opens bool) {
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(body, " "), []byte(rewarded)) {
 		last, opens = 0, true
+	}
+	if bytes.HasPrefix(body, []byte(judged)) {
+		if i := slices.IndexFunc(Marks, func(m Mark) bool { return bytes.HasPrefix(body, []byte(m.Text)) }); i >= 0 {
+			last, opens = 0, Marks[i].Opens
+		}
 	}
 	for _, bracket := range []byte("<[") { // most messages have few of them
 		var q quotes
