@@ -19,7 +19,7 @@ func (c *conclusion) survived() bool {
 	if last.Attempt < len(f.Done) {
 		end = f.Done[last.Attempt]
 	}
-	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= c.enoughSteps(last) || c.goesOn(last)) || c.failsAgain(last) || c.retried() || c.warned() || c.stepsElsewhere() || c.endsWell(last) || f.Succeeded > last.At.Line {
+	if !c.diedAtFirst(last) && (c.behind(f.Steppers, last.StepsBy, end-last.Steps, last) >= c.enoughSteps(last) || c.goesOn(last)) || c.failsAgain(last) || c.retried() || c.warned() || c.usesAnother(last) || c.stepsElsewhere() || c.endsWell(last) || f.Succeeded > last.At.Line {
 		return true
 	}
 	for _, e := range c.job.index.recovered {
@@ -185,6 +185,12 @@ var caught = lazyre.New(`^(?:[^\s:]{1,300}\.py:\d{1,7}: |)\w{0,40}Warning: |\bst
 // warned reports whether only warnings mention the failure, and nothing died after them.
 func (c *conclusion) warned() bool {
 	return !slices.ContainsFunc(c.evidence, func(e *event) bool { return !caught().MatchString(e.Text) }) && !c.diedAfter()
+}
+
+// usesAnother reports whether the program said right above the traceback what it uses instead, and nothing died after that.
+func (c *conclusion) usesAnother(last *event) bool {
+	t := last.Trace
+	return t != nil && last.Instead > 0 && t.Line-last.Instead >= 0 && t.Line-last.Instead <= 2 && !uncaught(t) && !c.diedAfter()
 }
 
 // diedAfter reports whether something in the input ended after the root.

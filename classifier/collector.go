@@ -197,7 +197,7 @@ func (f *file) followAttempt(o *parser.Event) {
 func (f *file) inContext(o parser.Event) *event {
 	e := &event{
 		Event: o, pattern: patternOf(o.Pattern), file: f, Attempt: f.Attempt, Steps: f.Steps, StepsBy: f.Steppers.now(), Since: f.Clocks[o.Header.Launched()], SetBack: f.SetBack,
-		Progress: f.Progress, Bars: f.Bars, OldBars: f.OldBars, SignsBy: f.Signs.now(), LastStep: f.LastStep, Ready: f.Ready, When: o.Header.Time, Clock: o.Header.Clock,
+		Progress: f.Progress, Bars: f.Bars, OldBars: f.OldBars, SignsBy: f.Signs.now(), Instead: f.Instead, LastStep: f.LastStep, Ready: f.Ready, When: o.Header.Time, Clock: o.Header.Clock,
 	}
 	if e.When.IsZero() {
 		e.When, e.Clock = f.LastTime, f.Clock

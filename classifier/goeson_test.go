@@ -418,23 +418,27 @@ func TestATrainingThatEndsSurvivedItsFailure(t *testing.T) {
 		}
 		return b.String()
 	}
+	iters := numberedSteps("iter #: loss 3.4012, time 230.12ms, mfu 21.20%\n")
 	for name, c := range map[string]struct {
 		log  string
 		want bool
 	}{
-		"it counts on to its end":               {steps(1, 20) + backward + full + steps(20, 40) + trained, true},
-		"in axolotl's words":                    {steps(1, 20) + backward + full + steps(20, 40) + "[2025-06-01 11:08:01,123] [INFO] [axolotl.train.train:231] [PID:4110] [RANK:0] Training Completed!!! Saving pre-trained model to ./out\n", true},
-		"another rank catches it":               {steps(1, 20) + label("[rank2]: ", backward+full) + steps(20, 40) + trained, true},
-		"two failures":                          {steps(1, 20) + backward + full + steps(20, 24) + backward + full + steps(24, 40) + trained, true},
-		"a smaller batch":                       {steps(0, 1) + backward + full + again + steps(0, 20) + trained, true},
-		"no end":                                {steps(1, 20) + backward + full + steps(20, 40), false},
-		"a run that is started again":           {steps(1, 20) + backward + full + steps(1, 40) + trained, false},
-		"started again after the first step":    {steps(0, 1) + backward + full + steps(0, 40) + trained, false},
-		"started again after nothing":           {backward + full + steps(1, 40) + trained, false},
-		"started again from a file's beginning": {steps(1, 20) + backward + full + strings.Repeat("loading\n", 9) + again + steps(1, 40) + trained, false},
-		"a buffer behind the evaluation":        {steps(1, 20) + evaluate + full + steps(20, 40) + trained, false},
-		"the end of the training before":        {steps(1, 20) + trained + backward + full + steps(20, 40), false},
-		"a launcher that saw it die":            {steps(1, 20) + backward + full + steps(20, 40) + trained + killed, false},
+		"it counts on to its end":                {steps(1, 20) + backward + full + steps(20, 40) + trained, true},
+		"in axolotl's words":                     {steps(1, 20) + backward + full + steps(20, 40) + "[2025-06-01 11:08:01,123] [INFO] [axolotl.train.train:231] [PID:4110] [RANK:0] Training Completed!!! Saving pre-trained model to ./out\n", true},
+		"in nanoGPT's steps, and a script's end": {iters(1, 20) + backward + full + iters(20, 40) + "saving checkpoint to out-1b5\nmax_iters reached, done in 6822.1 s\n", true},
+		"in the words of torchvision's scripts":  {steps(1, 20) + backward + full + steps(20, 40) + "Training time 0:41:07\n", true},
+		"a shell that says done":                 {iters(1, 20) + backward + full + iters(20, 40) + "Training complete.\nTraining finished in 41 s\n", false},
+		"another rank catches it":                {steps(1, 20) + label("[rank2]: ", backward+full) + steps(20, 40) + trained, true},
+		"two failures":                           {steps(1, 20) + backward + full + steps(20, 24) + backward + full + steps(24, 40) + trained, true},
+		"a smaller batch":                        {steps(0, 1) + backward + full + again + steps(0, 20) + trained, true},
+		"no end":                                 {steps(1, 20) + backward + full + steps(20, 40), false},
+		"a run that is started again":            {steps(1, 20) + backward + full + steps(1, 40) + trained, false},
+		"started again after the first step":     {steps(0, 1) + backward + full + steps(0, 40) + trained, false},
+		"started again after nothing":            {backward + full + steps(1, 40) + trained, false},
+		"started again from a file's beginning":  {steps(1, 20) + backward + full + strings.Repeat("loading\n", 9) + again + steps(1, 40) + trained, false},
+		"a buffer behind the evaluation":         {steps(1, 20) + evaluate + full + steps(20, 40) + trained, false},
+		"the end of the training before":         {steps(1, 20) + trained + backward + full + steps(20, 40), false},
+		"a launcher that saw it die":             {steps(1, 20) + backward + full + steps(20, 40) + trained + killed, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -103,6 +103,7 @@ func (j *job) complete(id *identity, f *file, h *envelope.Header) {
 	for _, g := range append([]*file{f}, j.before[f]...) {
 		j.completeFrom(g, id, h)
 	}
+	j.fillByTwin(id, f, h)
 	place := id.LocalRank
 	if place < 0 {
 		place = id.Device // where every process of a node sees all of its devices, their numbers are the local ranks

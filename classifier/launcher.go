@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"oomscan/parser"
+	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 )
 
@@ -158,6 +159,36 @@ func (i *identity) fillByPath(f *file) {
 	if i.Rank < 0 {
 		i.Rank = f.onlyRank()
 	}
+}
+
+// fillByTwin completes an identity with what the process says of itself in the log of its other stream, as submitit and scripts of Slurm keep them:
+// 81_3_log.out and 81_3_log.err, stdout.log and stderr.log. The log of a node may hold what one of its ranks says of itself, too, so each rank has
+// to have a log.
+func (j *job) fillByTwin(id *identity, f *file, h *envelope.Header) {
+	if f.Selves > 0 || id.PID > 0 || id.Rank >= 0 {
+		return
+	}
+	ranks := map[int]bool{}
+	for _, g := range j.files {
+		if g.Selves == 1 && g.Self.Rank >= 0 {
+			ranks[g.Self.Rank] = true
+		}
+	}
+	out, err := otherStream(f.Name, "err", "out"), otherStream(f.Name, "out", "err")
+	for _, twin := range j.files {
+		if (twin.Name == out || twin.Name == err) && twin.Selves == 1 && twin.Self.Group == len(ranks) {
+			j.completeFrom(twin, id, h)
+		}
+	}
+}
+
+// otherStream is the name of a log with another word for its stream, empty where it has none.
+func otherStream(name, stream, other string) string {
+	at := strings.LastIndex(name, stream)
+	if at <= strings.LastIndexAny(name, "/!") {
+		return ""
+	}
+	return name[:at] + other + name[at+len(stream):]
 }
 
 // onlyRank returns the rank that an input names, -1 if it names none or several.

@@ -29,6 +29,39 @@ func TestSrunTellsWhereATaskRan(t *testing.T) {
 	}
 }
 
+// TestTheOtherStreamOfATaskNamesItsRank has the failure on standard error, and what the task says of itself on standard output.
+func TestTheOtherStreamOfATaskNamesItsRank(t *testing.T) {
+	t.Parallel()
+	const oom = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 1 has a total capacity of 79.15 GiB of which 1.00 GiB is free.\n"
+	task := func(rank, of string) string {
+		return "submitit INFO (2026-06-02 10:11:12,345) - Starting with JobEnvironment(job_id=81, hostname=cn12, local_rank=" + rank + "(" + of + "), node=0(1), global_rank=" + rank + "(" + of + "))\n"
+	}
+	for name, c := range map[string]struct {
+		logs map[string]string
+		want any
+	}{
+		"of all tasks":            {map[string]string{"l/81_0_log.out": task("0", "2"), "l/81_0_log.err": "", "l/81_1_log.out": task("1", "2"), "l/81_1_log.err": oom}, 1},
+		"of the only one":         {map[string]string{"stdout.log": task("0", "1"), "stderr.log": oom}, 0},
+		"the other way round":     {map[string]string{"81.err": task("0", "1"), "81.out": oom}, 0},
+		"of one in a common log":  {map[string]string{"81.out": task("0", "2"), "81.err": oom}, nil},
+		"of the first of a node":  {map[string]string{"81_0.out": task("0", "8"), "81_1.out": task("4", "8"), "81_1.err": oom}, nil},
+		"of two in a common log":  {map[string]string{"81.out": task("0", "2") + task("1", "2"), "81.err": oom}, nil},
+		"of another task's":       {map[string]string{"l/81_0_log.out": task("0", "2"), "l/81_1_log.out": task("1", "2"), "l/82_1_log.err": oom}, nil},
+		"without one of the logs": {map[string]string{"l/81_1_log.out": task("1", "2"), "l/81_1_log.err": oom}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			got := read(t, c.logs).Incidents
+			require.Len(t, got, 1)
+			if c.want == nil {
+				assert.Nil(t, got[0].Root.Rank)
+			} else if assert.NotNil(t, got[0].Root.Rank) {
+				assert.Equal(t, c.want, *got[0].Root.Rank)
+			}
+		})
+	}
+}
+
 // TestALaunchersFileIsOneProcess reads a failure without a label in the file of one process, beside those of others.
 func TestALaunchersFileIsOneProcess(t *testing.T) {
 	t.Parallel()

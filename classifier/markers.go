@@ -20,7 +20,7 @@ func (c *Collector) marker(o *parser.Marker) {
 	case f.Begins != 0:
 	case starts(o):
 		f.Begins = o.At.Line
-	case o.Name != "launch" && o.Name != "ended_well" && o.Name != "succeeded": // a launch may only name a library
+	case o.Name != "launch" && o.Name != "ended_well" && o.Name != "succeeded" && o.Name != "instead": // a launch may only name a library
 		f.Begins = -1
 	}
 	if f.Ended && begins(o) || f.Over && starts(o) || f.Failed && f.startsAll(o) {
@@ -42,6 +42,8 @@ func (c *Collector) marker(o *parser.Marker) {
 		}
 	case "trained":
 		f.Trained, f.EndedWell = o.At.Line, o.At.Line
+	case "instead":
+		f.Instead = o.At.Line
 	case "ended_well":
 		f.EndedWell = o.At.Line
 	case "succeeded":

@@ -62,6 +62,7 @@ type file struct {
 	Waits      bool              // something failed since
 	WentOn     int               // line of the first sign behind the last failure, if it counts on from the last one before
 	Trained    int               // line on which the loop of a training was last said to be over
+	Instead    int               // line on which something last said what it uses instead of what failed
 	EndedWell  int               // line on which something last said that it ended well
 	Succeeded  int               // line on which GitLab's CI said that the whole job did
 	Dead       int               // pid of an actor whose death is being reported, by the writer deadBy
@@ -103,6 +104,7 @@ type event struct {
 	Bars     int    // those of bars
 	OldBars  int    // and of older bars
 	SignsBy  []int  // those of each of the file's writers of such
+	Instead  int    // line before it on which something said what it uses instead of what failed, 0 where nothing did
 	More     int    // reports of its kind behind it that are only counted
 	LastStep int
 	Ready    bool

@@ -60,6 +60,7 @@ func formVetoes() []pattern.Pattern {
 				"//\tMemory cgroup out of memory: Killed process 41 (python) total-vm:1kB",
 				"export FI_EFA_USE_HUGE_PAGE=0    # else os.fork() causes OSError: Cannot allocate memory",
 				"  batch_size: 8  # 16 gives torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
+				"            # ValueError: To serve at least one request with the models's max seq len (32768),", "# RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.",
 				"# ValueError: No available memory for the cache blocks.", "# shows Last State: Terminated, Reason: OOMKilled (exit code 137).",
 				`    # "Out of GPU memory trying to allocate 127.781 TiB".`,
 				"# RuntimeError: DataLoader worker (pid 2226) is killed by signal: Bus error.",

@@ -202,11 +202,18 @@ func huggingFaceMarkers() []pattern.Pattern {
 			NoMatch: []string{"{'eval_runtime': 12.1, 'epoch': 1.0}"},
 		},
 		{
-			Name:     "trainer.trained",
-			Literals: []string{"{'train_runtime': ", "Training Completed!!! Saving", "Training completed", "`Trainer.fit` stopped: `", "[after training is done] ", "Training completes! Total time elapsed", "Training done!"},
+			Name: "trainer.trained",
+			Literals: []string{
+				"{'train_runtime': ", "Training Completed!!! Saving", "Training completed", "`Trainer.fit` stopped: `", "[after training is done] ", "Training completes! Total time elapsed", "Training done!",
+				"raining complete in ", "Training time", " epochs completed in ", "done training in ", " reached, ", " reached. ", " reached; ",
+			},
+			Requires: []string{"rain", "epoch", "ax_", "ax "},
 			Expr: `^\s{0,4}\{'train_runtime': |\bTraining completed\. Do not forget to share your model|\bTraining Completed!!! Saving (?:pre-)?trained model` +
-				"|^Training (?:completed|done!)$|^`Trainer\\.fit` stopped: `max_(?:epochs|steps|time)=|^ ?\\[after training is done\\] |\\bTraining completes! Total time elapsed",
-			Marker: "trained", Source: "transformers 4.x-5.x, trainer.py; axolotl, train.py; TorchTitan, train.py; Lightning, trainer/trainer.py; Megatron-LM, training.py; AReaL, trainer; SkyRL, trainer.py",
+				"|^Training (?:completed|done!)$|^`Trainer\\.fit` stopped: `max_(?:epochs|steps|time)=|^ ?\\[after training is done\\] |\\bTraining completes! Total time elapsed" +
+				`|^[Tt]raining complete in \d{1,5}m \d{1,2}s$|^Training time:? (?:\d{1,3} days?, )?\d{1,2}:\d\d:\d\d$|^\d{1,6} epochs completed in \d[\d.]{0,8} hours\.$|^done training in \d[\d.]{0,12} seconds$` +
+				`|^[Mm]ax[_ ](?:iter(?:ation)?|step|epoch|update)s? (?:\(?\d{1,9}\)? )?reached[,.;] (?:training )?(?:done|finished|completed?|stopp(?:ing|ed))\b`,
+			Marker: "trained", Source: "transformers 4.x-5.x, trainer.py; axolotl, train.py; TorchTitan, train.py; Lightning, trainer/trainer.py; Megatron-LM, training.py; AReaL, trainer; SkyRL, trainer.py; " +
+				"PyTorch's tutorials, transfer_learning_tutorial.py; torchvision's references, DeiT and MAE, main_pretrain.py; YOLOv5-YOLO11, engine/trainer.py; fairseq, fairseq_cli/train.py; scripts",
 			Match: lines(
 				"{'train_runtime': 4121.0221, 'train_samples_per_second': 11.648, 'train_steps_per_second': 0.182, 'train_loss': 1.4127, 'epoch': 3.0}",
 				"{'train_runtime': '4121', 'train_samples_per_second': '11.65', 'train_loss': '1.413', 'epoch': '3'}",
@@ -216,8 +223,13 @@ func huggingFaceMarkers() []pattern.Pattern {
 				" [after training is done] datetime: 2025-06-01 12:00:00 ",
 				"Training completes! Total time elapsed 3301.2 s.",
 				"Training completed", "Training done!",
+				"Training complete in 12m 3s", "Training time 1 day, 2:03:44", "Training time: 0:41:07", "300 epochs completed in 6.120 hours.", "done training in 4121.4 seconds",
+				"max_iters reached, done in 6822.1 s", "Max steps (5000) reached, stopping.",
 			),
-			NoMatch: []string{"[ASYNC MAIN] Training completed or interrupted", "{'eval_runtime': 12.1, 'epoch': 1.0}", "Training completed in 12 s for trial 4"},
+			NoMatch: []string{
+				"[ASYNC MAIN] Training completed or interrupted", "{'eval_runtime': 12.1, 'epoch': 1.0}", "Training completed in 12 s for trial 4",
+				"Training complete.", "Training time: 3.2 ms per step", "Agent stopped: max_iters reached.", "max_iters reached before it converged", "max_retries reached, stopping",
+			},
 		},
 		{
 			Name:     "trainer.saving",

@@ -43,6 +43,61 @@ func recordVetoes() []pattern.Pattern {
 			},
 		},
 		{
+			// What a command printed that failed may be the failure of what it started.
+			Name:     "veto.tool_called",
+			Literals: []string{`"tool_call"`, `"command_execution"`, `"tool_result"`},
+			Expr: `^[^{]{0,80}\{(?=.{0,400}?"type": ?"tool_call", ?"subtype": ?"completed").{0,8000}?"result": ?\{"success": ?\{` +
+				`|^[^{]{0,80}\{"type": ?"item\.completed", ?"item": ?\{.{0,80}?"type": ?"command_execution",.{0,8000}?"aggregated_output": ?"(?>(?:[^"\\]|\\.){0,8000})", ?"exit_code": ?0\b` +
+				`|^[^{]{0,80}\{"type": ?"tool_result",.{0,400}?"status": ?"success", ?"output": ?"`,
+			Also:   []string{"kernel.killed", "slurm.oom_kill", "cuda.error", "veto.sample"},
+			Veto:   true,
+			Whole:  true,
+			Source: "what tools of coding agents printed, in the JSON that they stream: Cursor's (--output-format stream-json), Codex' (exec --json), Gemini's (--output-format stream-json)",
+			Match: lines(
+				`{"type":"tool_call","subtype":"completed","call_id":"a","tool_call":{"shellToolCall":{"args":{"command":"dmesg"},"result":{"success":{"exitCode":0,"stdout":"Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB\n"}}}}}`,
+				`[agent] {"type": "tool_call", "subtype": "completed", "tool_call": {"readToolCall": {"args": {"path": "a.err"}, "result": {"success": {"content": "RuntimeError: CUDA error: out of memory"}}}}}`,
+				`{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"tail a.err","aggregated_output":"RuntimeError: CUDA error: out of memory\n","exit_code":0,"status":"completed"}}`,
+				`{"type":"tool_result","timestamp":"2026-01-01T10:00:00.000Z","tool_id":"shell-1","status":"success","output":"slurmstepd: error: Detected 1 oom_kill event in StepId=1.batch."}`,
+			),
+			NoMatch: []string{
+				`{"type":"tool_call","subtype":"completed","tool_call":{"shellToolCall":{"args":{"command":"python t.py"},"result":{"failure":{"exitCode":1,"stderr":"RuntimeError: CUDA error: out of memory"}}}}}`,
+				`{"type":"item.completed","item":{"id":"item_1","type":"command_execution","command":"python t.py","aggregated_output":"RuntimeError: CUDA error: out of memory\n","exit_code":1,"status":"failed"}}`,
+				`{"type":"item.completed","item":{"id":"item_1","type":"error","message":"RuntimeError: CUDA error: out of memory"}}`,
+				`{"type":"tool_result","tool_id":"shell-1","status":"error","output":"RuntimeError: CUDA error: out of memory"}`,
+			},
+		},
+		{
+			// How far a hit is from what was asked, and what it holds, are in one record. A record of a run may have a score, too.
+			Name:     "veto.hits",
+			Requires: []string{"istance", "score"},
+			Expr: `^(?:(?!rror|ailed|illed|emory)[^\[{(]){0,80}?[\[{(]` +
+				`(?!.{0,8000}?\\?["'](?:error|err|exception|exc_info|(?:stack_?)?trace(?:back)?|reason|detail|message|msg|std(?:err|out)|level|levelname|severity|host(?:name)?|stat(?:us|e)|(?:exit_?|return_?)code|rank)\\?["']: ?)` +
+				`(?:(?=.{0,8000}?\\?["']_?distances?\\?["']: ?\[{0,2}-?\d{1,6}\.\d)(?=.{0,8000}?\\?["'](?:text|content|document|documents|chunk|passage)\\?["']: ?\[{0,2}\\?["'])` +
+				`|(?=.{0,8000}?\\?["']score\\?["']: ?-?\d{1,6}\.\d)(?=.{0,8000}?\\?["'](?:matches|payload|corpus_id|entity)\\?["']: )(?=.{0,8000}?\\?["']text\\?["']: )` +
+				`|(?=.{0,200}?\bScoredPoint\(id=.{0,80}?\bscore=-?\d{1,6}\.\d{1,20}, payload=\{))` +
+				`.{0,8000}["'](?:(?!rror|ailed|illed|emory)[^"']){0,120}[\]})]\s{0,8}$`,
+			Also:   []string{"kernel.killed", "slurm.oom_kill", "cuda.error"},
+			Veto:   true,
+			Source: "what a search in an index of vectors found, as Python shows it: Milvus, Chroma, LanceDB, Pinecone, Qdrant, sentence-transformers' util.semantic_search",
+			Match: lines(
+				`data: ['[{\'id\': 448120, \'distance\': 0.9112, \'entity\': {\'text\': \'RuntimeError: CUDA error: out of memory\', \'src\': \'forum/8\'}}]'], extra_info: {'cost': 9}`,
+				`{'ids': [['a', 'b']], 'embeddings': None, 'documents': [['Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB', 'hello']], 'distances': [[0.31, 0.44]]}`,
+				`[{'text': 'RuntimeError: CUDA error: out of memory', 'src': 'forum/1', '_distance': 0.31}]`,
+				`{'matches': [{'id': 'v1', 'metadata': {'text': 'RuntimeError: CUDA error: out of memory'}, 'score': 0.91, 'values': []}], 'namespace': ''}`,
+				`[{'corpus_id': 4, 'score': 0.812, 'text': 'slurmstepd: error: Detected 1 oom_kill event in StepId=1.batch.'}]`,
+				`[ScoredPoint(id=1, version=0, score=0.9112, payload={'text': 'RuntimeError: CUDA error: out of memory'}, vector=None)]`,
+			),
+			NoMatch: []string{
+				`{'trial': 7, 'score': 0.83, 'text': 'RuntimeError: CUDA error: out of memory'}`,
+				`{'trial': 7, 'distance': 0.83, 'error': 'RuntimeError: CUDA error: out of memory', 'text': 'hello'}`,
+				`{'id': 7, 'distance': 0.83, 'text': 'hello'} failed: RuntimeError: CUDA error: out of memory`,
+				`{'id': 7, 'distance': 0.83, 'text': 'hello'} (RuntimeError: CUDA error: out of memory)`,
+				`embedding failed {'id': 7, 'distance': 0.83, 'text': 'CUDA error: out of memory'}`,
+				`{'text': 'RuntimeError: CUDA error: out of memory', 'distance': 0.83, 'level': 'error'}`,
+				`{'text': 'RuntimeError: CUDA error: out of memory', 'distance': 3}`, `{"text":"RuntimeError: CUDA error: out of memory","distance":0.83,"level":"error"}`,
+			},
+		},
+		{
 			// What a search found has a score behind it, and a weakness of a program a number.
 			Name:     "veto.found",
 			Requires: []string{"core: ", "imilarity: ", "istance: ", "CVE-", "GHSA-"},
@@ -82,10 +137,10 @@ func recordVetoes() []pattern.Pattern {
 			// line. Where one could not be read, the failure stands before or behind it, and what a collector keeps has a level, a host or a
 			// time.
 			Name:     "veto.document",
-			Requires: []string{"text='", `text="`, "content='", `content="`},
-			Expr: `^(?:\w{1,60} {1,20}= (?!\w{0,40}(?:Error|Event|Failure|Report|Result|Status)\()\w{1,60}|(?:(?!rror|ailed|illed|emory)[^'"=]){0,300}?\b\w{0,40}(?:Document|Passage|Chunk|TextNode|(?:Human|AI|System|Tool|Chat|ChatCompletion)Message|CompletionOutput|Sample|Example))\(` +
-				`(?!.{0,8000}?(?:\b(?:error|err|exception|exc|message|reason|level|severity|status|state|std(?:err|out)|stream|host(?:name)?|time(?:stamp)?|(?:exit|return)_?code)=|["'](?:level|severity|error|stream|hostname)["']: ))` +
-				`.{0,4000}?\b(?:text|content|page_content)=(?>'(?:[^'\\]|\\.){0,8000}'|"(?:[^"\\]|\\.){0,8000}")(?:, \w{1,40}=.{0,8000})?\)[\])}]{0,8}\s*$`,
+			Requires: []string{"text='", `text="`, "content='", `content="`, "content: '"},
+			Expr: `^(?:\w{1,60} {1,20}= (?!\w{0,40}(?:Error|Event|Failure|Report|Result|Status)\()\w{1,60}|(?:(?!rror|ailed|illed|emory)(?:[^'"=]|'\w{1,40}': )){0,300}?\b\w{0,40}(?:Document|Passage|Chunk|TextNode|(?:Human|AI|System|Tool|Chat|ChatCompletion)Message|CompletionOutput|Sample|Example))\(` +
+				`(?!.{0,8000}?(?:\b(?:error|err|exception|exc|message|reason|level|severity|status|state|std(?:err|out)|stream|host(?:name)?|time(?:stamp)?|(?:exit|return)_?code)(?:=|: ["'])|["'](?:level|severity|error|stream|hostname)["']: ))` +
+				`.{0,4000}?\b(?:text=|content=|page_content=|content: )(?>'(?:[^'\\]|\\.){0,8000}'|"(?:[^"\\]|\\.){0,8000}")(?:, \w{1,40}(?:=|: ).{0,8000})?\)[\])}]{0,8}\s*$`,
 			Also:   []string{"torch.oom.of_which", "kernel.killed", "kernel.report", "slurm.oom_kill", "cuda.error"},
 			Veto:   true,
 			Source: "documents and messages as Python shows them: datatrove, LangChain, LlamaIndex, Haystack, openai, vLLM; what the test that failed was given",
@@ -93,12 +148,14 @@ func recordVetoes() []pattern.Pattern {
 				`kept Document(text='kernel: Out of memory: Killed process 41 (mysqld) total-vm:1kB, anon-rss:1kB\\nkernel: oom_reaper', id='<urn:uuid:1>', media=[], metadata={'url': 'https://a.example/1'})`,
 				`[TextNode(id_='a-1', metadata={}, text="slurmstepd: error: Detected 1 oom_kill event in StepId=1.batch. It\'s over", score=None)]`,
 				`ToolMessage(content='Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB', tool_call_id='c1')`,
+				`{'retriever': {'documents': [Document(id=9f1c, content: 'Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB', meta: {'split_id': 3}, score: 0.81), Document(id=12ab, content: 'hello')]}}`, `[Document(id=9f1c, content: 'RuntimeError: CUDA error: out of memory')]`,
 				`rec = Record(rank=0, text='torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.10 GiB of which 0 bytes is free.')`,
 			),
 			NoMatch: []string{
 				`CUDA error: out of memory while embedding Document(text='hello', id='1')`,
 				`Document(text='hello', id='1') failed: RuntimeError: CUDA error: out of memory`,
 				`Document(text='Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB', level='error', id='1')`,
+				`Document(id=9f1c, content: 'hello') failed: RuntimeError: CUDA error: out of memory`, `Document(id=9f1c, content: 'Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB', level: 'error')`, `{'error': Document(content: 'hello'), 'last': RuntimeError('CUDA error: out of memory')}`, `{'last': Event(content: 'RuntimeError: CUDA error: out of memory')}`,
 				`Event(id='1', text='Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB')`,
 				`rec = Record(rank=0, text='Out of memory: Killed process 41 (x) total-vm:1kB, anon-rss:1kB', level='error')`,
 				`out = TaskResult(content='RuntimeError: CUDA error: out of memory')`, `out = run(text='hello') failed: RuntimeError: CUDA error: out of memory`, `last=Line(rank=0, text='RuntimeError: CUDA error: out of memory')`,

@@ -80,6 +80,8 @@ func trainerRecoveries() []pattern.Pattern {
 		taskDone(),
 		noMore(),
 		announced(),
+		fellBack(),
+		tallied(),
 		{
 			// It catches what it prints behind that: the request is lost, the server goes on.
 			Name:     "trainer.caught",

@@ -13,7 +13,7 @@ var vetoPatterns = []table{limitVetoes, handledVetoes, mentionVetoes, sampleVeto
 const oomWords = `(?:(?:CUDA|HIP|NPU|XPU|cuda)(?: (?:driver |runtime )?[Ee]rror:)? out of memory|[Ee]rror: out of memory|(?:torch\.)?(?:cuda\.)?OutOfMemoryError|std::bad_alloc|MemoryError|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|_STATUS_ALLOC_FAILED|[Cc]annot allocate memory)`
 
 // remarked are the words of a failure that a comment recalls.
-const remarked = `(?:` + oomWords + `|\boom[-_]kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|available memory for the cache|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|OOMKilled|result 'oom-kill'|code=killed, status=|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)`
+const remarked = `(?:` + oomWords + `|\boom[-_]kill event|\w{2,6}_ERROR_OUT_OF_|Out of GPU memory|available memory for the cache|\bTo serve at least one request with|larger than the (?:available KV cache memory|maximum number of tokens)|Not enough memory\. Please try to|(?:srun|slurmstepd): |Killed process|killed by the OOM killer|OOMKilled|result 'oom-kill'|code=killed, status=|sending SIG(?:TERM|KILL)|DataLoader worker \(pid)`
 
 // notItsOwn fails where a record has an error of its own beside the text that it quotes.
 const notItsOwn = `(?!.{0,8000}?(?<!\\)["'](?:error|err|exception|exc_info|detail|reason|message|msg|stack_?trace|traceback)["']: ?["'][^"']{0,400}?` + oomWords + `)`

@@ -184,3 +184,56 @@ func announced() pattern.Pattern {
 		},
 	}
 }
+
+// fellBack matches what a program says above the traceback that it caught: what it uses instead. Libraries say so at the start of healthy runs as
+// well, so it is no event, and where a traceback follows that nothing caught, the program died of that.
+func fellBack() pattern.Pattern {
+	var literals []string
+	for _, what := range []string{"falling back to ", "switching to ", "reverting to ", "using "} {
+		literals = slices.Concat(literals, after(",;-:.", " "+what), after(":.", " "+strings.ToUpper(what[:1])+what[1:]))
+	}
+	return pattern.Pattern{
+		Name:     "trainer.fell_back_from",
+		Literals: literals,
+		Requires: []string{"ailed", "rror", "xception", "annot ", "ould not ", "nable to "},
+		Expr: `^[^"']{0,300}\b(?:[Ff]ailed|[Ee]rror|[Ee]xception|[Cc]annot|[Cc]ould not|[Uu]nable to)\b[^"']{0,120}[,;:.-] ` +
+			`(?:(?:[Ff]alling back|[Ss]witching|[Rr]everting) to [\w./+-]{1,40}(?: [\w./+-]{1,40}){0,5}|[Uu]sing (?:[\w./+-]{1,40} ){1,5}instead)[:.]{0,3}\s*$`,
+		Marker: "instead", Also: []string{"veto.pinned_fallback"},
+		Source: "scripts: logger.exception or traceback.print_exc beside what they do instead",
+		Match: lines(
+			"GPU index failed, falling back to the CPU index", "CUDA graph capture failed: falling back to eager.", "Could not move the index to the GPU; using the CPU instead", "VAE decode failed. Switching to tiled decoding",
+		),
+		NoMatch: []string{
+			"falling back to the CPU index", "GPU index failed, falling back to the CPU index failed, too", "logger.error('GPU index failed, falling back to CPU')", "If it failed, using a smaller index instead helps, see the docs",
+			"cuDNN failed, using 3 workers",
+		},
+	}
+}
+
+// tallied matches what a program says at its end that works through one thing after another: how many it got through, and how many not. Ranks,
+// workers, trials and tests are no such things: one that failed is dead.
+func tallied() pattern.Pattern {
+	const (
+		item  = `(?i:doc(?:ument)?|file|page|pdf|image|video|audio|clip|recording|sample|prompt|record|item|input|sequence|article|paper|text|chunk|example|entrie|book|report|scan|volume)s`
+		tries = `[1-9]\d{0,2}(?:,?\d{3}){0,2}`
+	)
+	var literals []string
+	for _, what := range []string{"succeeded", "successful", "converted", "processed", "transcribed", "completed", "done"} {
+		literals = append(literals, " "+what+", ", " "+what+"; ", " "+what+" and ")
+	}
+	return pattern.Pattern{
+		Name:     "trainer.tallied",
+		Literals: append(literals, "rocessed "),
+		Requires: []string{" failed"},
+		Expr: `^(?!.{0,200}["'])(?:.{0,100}[\s:])?[Pp]rocessed (` + tries + `) ` + item + `(?:[,:;] (?:of which )?| \()(?!\1 )` + tries + ` (?:of them )?failed\b` +
+			`|^(?!.{0,200}["'])(?=.{0,200}\b` + item + `\b)(?:.{0,100}[\s:(])?` + tries + ` (?:` + item + ` )?(?:succeeded|successful|converted|processed|transcribed|completed|done)(?:[,;]| and) ` + tries + ` (?:` + item + ` )?failed\b`,
+		Kind: parser.Recovered, Role: parser.Context, Set: parser.Fields{"status": "true"},
+		Source: "Docling 2, cli/main.py and examples; scripts that convert, transcribe or embed files",
+		Match: lines(
+			"Processed 59 docs, of which 1 failed and 0 were partially converted.", "Processed 59 docs, of which 1 failed", "done: 58 files converted, 1 failed", "Files: 1,058 succeeded, 2 failed, 1,060 in all", "12 images processed and 1 failed",
+		),
+		NoMatch: []string{
+			"Processed 59 docs, of which 59 failed", "Processed 59 docs, of which 0 failed", "7 workers succeeded, 1 failed", "58 trials completed, 1 failed", "0 files converted, 1 failed", `print(f"Processed 59 docs, of which 1 failed")`,
+		},
+	}
+}

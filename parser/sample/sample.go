@@ -5,6 +5,7 @@ package sample
 
 import (
 	"bytes"
+	"cmp"
 	"slices"
 	"strings"
 
@@ -28,7 +29,7 @@ type Mark struct {
 
 // Marks of chat templates (ChatML, Llama 3 and 4, Kimi K2, Mistral, Gemma, Harmony, DeepSeek), of reasoning and of what tools printed, the tags of verl's printed
 // samples (workers/reward_manager), the headings of LLaMA-Factory's (data/processor) and that of SkyRL's (log_example), and what FastChat shows
-// a judge (llm_judge/data/judge_prompts.jsonl).
+// a judge (llm_judge/data/judge_prompts.jsonl), as do OpenAI's evals, Inspect and Phoenix ([BEGIN DATA]) and Prometheus (prometheus_eval/prompts.py).
 var Marks = []Mark{
 	{"<|im_start|>", true, true},
 	{"<|im_end|>", false, true},
@@ -72,6 +73,15 @@ var Marks = []Mark{
 	{"[The End of Reference", false, true},
 	{"<|The Start of Reference", true, true},
 	{"<|The End of Reference", false, true},
+	{"[BEGIN DATA]", true, true},
+	{"[END DATA]", false, true},
+	{"###The instruction to evaluate:", true, true},
+	{"###Response to evaluate:", true, true},
+	{"###Response A:", true, true},
+	{"###Response B:", true, true},
+	{"###Reference Answer", true, true},
+	{"###Score Rubric", true, true},
+	{"###Feedback:", false, true},
 }
 
 // Openers begin a quotation whose end is sure: a block of code in reStructuredText, with the code indented below; and a traceback in a
@@ -90,7 +100,9 @@ var Turns = []Turn{
 	{"### Instruction:", false},
 	{"### Input:", false},
 	{"### Context:", false}, // Dolly
+	{context, false},
 	{"### Response:", true},
+	{"###Instruction:", false}, // Prometheus, where it compares
 	{"### Question", false},
 	{"### Answer", true},
 	{"Human:", false},
@@ -136,6 +148,13 @@ type Turn struct {
 	Answer bool
 }
 
+// context heads a text about which a question is asked below. A program that names what it is about, or how long a context is, uses few words.
+const (
+	context      = "Context:"
+	question     = "Question:"
+	contextWords = 4
+)
+
 // isAlone reports whether a message begins with the heading of such an answer and text that is not a count of progress.
 func (t *Turn) isAlone(body []byte, counts func([]byte) bool) bool {
 	return slices.Contains(alone, t.Text) && len(bytes.TrimSpace(body)) > len(t.Text) && !counts(body)
@@ -158,6 +177,9 @@ func turnOf(body []byte) *Turn {
 	}
 	for i := range Turns {
 		if text := []byte(Turns[i].Text); bytes.HasPrefix(body, text) || bytes.HasPrefix(rest, text) {
+			if words := len(bytes.Fields(rest)); Turns[i].Text == context && words > 1 && words <= contextWords {
+				return nil
+			}
 			return &Turns[i]
 		}
 	}
@@ -167,23 +189,32 @@ func turnOf(body []byte) *Turn {
 // Tracker follows the marks of one writer. Its zero value is outside of any sample; otherwise it is the place of the mark that
 // opened the sample.
 type Tracker struct {
-	line   int
-	offset int64
-	opener string // of a quotation
-	stamp  string // of the collector that stamps each line
-	turn   bool   // an input of a dialogue, or an answer without its prompt
-	answer bool   // the latter
-	tagged bool   // a tag opened it, and the next one ends it: what stands between may hold marks of a template
+	line    int
+	offset  int64
+	opener  string // of a quotation
+	stamp   string // of the collector that stamps each line
+	turn    bool   // an input of a dialogue, or an answer without its prompt
+	answer  bool   // the latter
+	context bool   // a text, and no question about it so far
+	record  int    // the line of the first record of a logger, or count, in what a tag opened, 0 where there is none
+	tag     string // which opened it, and the next one ends it: what stands between may hold marks of a template
 }
 
-// Turn reports whether the sample is an input of a dialogue, which only its answer shows to be text, or an answer without its prompt.
-func (t Tracker) Turn() bool { return t.turn }
+// Turn reports whether the sample is an input of a dialogue, which only its answer shows to be text, or an answer without its prompt, or holds a
+// record or a count, which only the next tag shows to be text.
+func (t Tracker) Turn() bool { return t.turn || t.record > 0 }
+
+// Waits reports whether a failure on a line happened unless what closes the sample shows it to be text.
+func (t Tracker) Waits(line int) bool { return t.turn || t.record > 0 && line >= t.record }
 
 // Begins reports whether a message, or a traceback from its first line on, is the beginning of what a turn holds. A heading may have the
 // first line behind it, and below an answer a traceback with a first line of its own is one of the program.
 func (t Tracker) Begins(line int, headless bool) bool {
 	return line == t.line || line == t.line+1 && (headless || !t.answer)
 }
+
+// Withholds reports whether the heading on a line may be that of a report as well, so that what stands behind it waits.
+func (t Tracker) Withholds(line int) bool { return t.context && line == t.line }
 
 // Line is the line of the mark that opened the sample.
 func (t Tracker) Line() int { return t.line }
@@ -225,20 +256,27 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 	switch {
 	case mark == 0 && *t == Tracker{} && bytes.HasPrefix(body, []byte(response)):
 		return Outside
-	case mark >= 0 && t.tagged && !isTag(body[mark:]) && !t.Over(at.Line, at.Offset, longEnds):
+	case mark >= 0 && t.tag != "" && tagOf(body[mark:]) == "" && !t.Over(at.Line, at.Offset, longEnds):
 		return Marked
 	case mark >= 0:
+		place := Marked
+		if tag := tagOf(body[mark:]); t.record > 0 && (tag == t.tag || slices.Contains(firstTags, tag)) {
+			place = Again
+		}
 		*t = Tracker{}
 		if opens {
-			*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), tagged: isTag(body[mark:])}
+			*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), tag: tagOf(body[mark:])}
 		}
-		return Marked
+		return place
 	case opener != "" && (*t == Tracker{} || t.Quotes()):
 		*t = Tracker{line: at.Line, offset: at.Offset, opener: opener}
 		return Marked
 	case *t == Tracker{}:
 		return Outside
 	case t.Quotes() && t.holds(body) && !t.Over(at.Line, at.Offset, longEnds):
+		return Inside
+	case t.tag != "" && !t.Over(at.Line, at.Offset, longEnds) && t.mayHold(body, h, counts):
+		t.record = cmp.Or(t.record, at.Line) // a process prints tags and texts at once: nothing of its own comes between
 		return Inside
 	case t.Quotes() || t.Over(at.Line, at.Offset, longEnds) || !h.Time.IsZero() && (t.stamp == "" || t.stamp != collected(h)) || isQuote(body) || !t.isBelow(at.Line) && counts(body):
 		*t = Tracker{}
@@ -251,13 +289,37 @@ func (t *Tracker) Place(at parser.Position, longEnds int64, body []byte, h *enve
 // be text.
 func (t Tracker) isBelow(line int) bool { return t.turn && !t.answer && line == t.line+1 }
 
-// isTag reports whether a mark is one of verl's tags, which are in lower case.
-func isTag(mark []byte) bool { return len(mark) > 1 && mark[0] == '[' && ascii.IsLower(mark[1]) }
+// mayHold reports whether what a tag opened may hold a message that would end another sample: a record of a logger, where the process has a label,
+// or a count, which people show a judge with the end of their log.
+func (t *Tracker) mayHold(body []byte, h *envelope.Header, counts func([]byte) bool) bool {
+	if strings.HasPrefix(t.tag, judged) {
+		return h.Time.IsZero() && counts(body)
+	}
+	return h.Process != "" && !h.Time.IsZero() && !counts(body)
+}
+
+// firstTags begin a text with tags.
+var firstTags = []string{"[prompt] ", "###The instruction to evaluate:", "###Response A:"}
+
+// tagOf is the mark that a text begins with, where it is one of verl's tags, which are in lower case, or a heading of a judge's prompt.
+func tagOf(text []byte) string {
+	if len(text) > 1 && (text[0] == '[' && ascii.IsLower(text[1]) || text[0] == judged[0]) {
+		for i := range Marks {
+			if bytes.HasPrefix(text, []byte(Marks[i].Text)) {
+				return Marks[i].Text
+			}
+		}
+	}
+	return ""
+}
 
 // takeTurn follows the heading of a turn, which ends no other sample.
 func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header, isAlone bool) (place Place) {
 	switch {
 	case *t != Tracker{} && !t.turn:
+		return Inside
+	case t.context && turn.Text == question:
+		t.context = false // another question is about another text
 		return Inside
 	case isAlone && *t == Tracker{}:
 		*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), turn: true, answer: true}
@@ -271,7 +333,7 @@ func (t *Tracker) takeTurn(at parser.Position, turn *Turn, h *envelope.Header, i
 	}
 	*t = Tracker{}
 	if !turn.Answer || isAlone {
-		*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), turn: true, answer: turn.Answer}
+		*t = Tracker{line: at.Line, offset: at.Offset, stamp: collected(h), turn: true, answer: turn.Answer, context: turn.Text == context}
 	}
 	return place
 }
@@ -314,9 +376,10 @@ func isQuote(body []byte) bool {
 
 const (
 	// seconds are the second bytes of the marks that begin with a bracket.
-	seconds = "|/IprgsteTC\xef"
-	// labelIDs and rewarded are the marks that do not. A line begins with the latter.
+	seconds = "|/IprgsteTCBE\xef"
+	// labelIDs, rewarded and those that begin with judged are the marks that do not. A line begins with the latter two.
 	labelIDs = "label_ids:"
+	judged   = "###"
 	rewarded = "Output (Total Reward: "
 	// response opens a sample only behind a prompt: loggers use the word too.
 	response = "[response] "
@@ -333,6 +396,11 @@ func Last(body []byte) (last int, opens bool) {
 	}
 	if bytes.HasPrefix(bytes.TrimLeft(body, " "), []byte(rewarded)) {
 		last, opens = 0, true
+	}
+	if bytes.HasPrefix(body, []byte(judged)) {
+		if i := slices.IndexFunc(Marks, func(m Mark) bool { return bytes.HasPrefix(body, []byte(m.Text)) }); i >= 0 {
+			last, opens = 0, Marks[i].Opens
+		}
 	}
 	for _, bracket := range []byte("<[") { // most messages have few of them
 		var q quotes

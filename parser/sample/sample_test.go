@@ -14,14 +14,14 @@ func TestSampleMarksAreToldByTheirBrackets(t *testing.T) {
 	t.Parallel()
 	for _, m := range Marks {
 		told := strings.IndexByte("<[", m.Text[0]) >= 0 && strings.IndexByte(seconds, m.Text[1]) >= 0
-		assert.True(t, told || m.Text == labelIDs || m.Text == rewarded, m.Text)
+		assert.True(t, told || m.Text == labelIDs || m.Text == rewarded || strings.HasPrefix(m.Text, judged), m.Text)
 	}
 }
 
 func TestTheLastMarkOpensOrCloses(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(11, 12))
-	anywhere := slices.DeleteFunc(slices.Clone(Marks), func(m Mark) bool { return m.Text == rewarded })
+	anywhere := slices.DeleteFunc(slices.Clone(Marks), func(m Mark) bool { return m.Text == rewarded || strings.HasPrefix(m.Text, judged) })
 	for range 2000 {
 		var b []byte
 		for range r.IntN(6) {
@@ -54,6 +54,7 @@ func TestAMarkInAValueIsNoMark(t *testing.T) {
 		`texts: ["<|im_start|>user\nsay \"hi\" to <|im_end|>"]`,
 		"bos_token = <|im_start|>",
 		"it logs Output (Total Reward: 1.0):",
+		"it writes ###Feedback:",
 	} {
 		mark, _ := Last([]byte(line))
 		assert.Negative(t, mark, line)
@@ -64,6 +65,8 @@ func TestAMarkInAValueIsNoMark(t *testing.T) {
 		"don't <|im_start|>user can't":               true,
 		"<|im_start|>assistant":                      true,
 		"  Output (Total Reward: 1.0):":              true,
+		"###Reference Answer (Score 5):":             true,
+		"###Feedback:":                               false,
 		"say 'hello' <|eot_id|><|start_header_id|>u": true,
 	} {
 		mark, opens := Last([]byte(line))

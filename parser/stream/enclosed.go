@@ -84,6 +84,19 @@ func (r *Reader) inLiteral(at int) bool {
 	return opens
 }
 
+// callOpens is the first line of a statement of Python whose arguments stand below it.
+var callOpens = lazyre.New(`^[ \t]+(?:raise|return|assert|yield) [\w.]{1,100}\($`)
+
+// isArgument reports whether an event is the string right below such a line: source code, as pytest and Python itself show it.
+func (r *Reader) isArgument(at int) bool {
+	line, _, _ := bytes.Cut(r.buf[at:], newline)
+	if indent := indentOf(line); indent == 0 || !isQuoteAt(line, indent) {
+		return false // as most events
+	}
+	before, ok := r.lineBefore(at)
+	return ok && callOpens().Match(bytes.TrimRight(r.buf[before:at], " \r\n"))
+}
+
 // isBareDelimiter reports whether a line holds nothing but triple quotes, behind a line prefix that the event has, too: multiprocessing puts
 // them around the traceback of a worker (multiprocessing/pool.py, RemoteTraceback).
 func isBareDelimiter(line, event []byte) bool {
@@ -212,6 +225,12 @@ var (
 	foundKey  = lazyre.New(`(?i)^["']?\w{0,30}(?:match|found|hit|detected|seen)`)
 )
 
+// A rule by which a monitor knows a message has an example of it, or says what it is about. What a rule has found has other keys.
+var (
+	rulesKey   = lazyre.New(`^["']?(?:\w{1,30}_)?(?:rules|patterns|signatures|matchers)["']?: ?\[?$`)
+	exampleKey = lazyre.New(`^(?:examples?|samples?|description|help|hint)$`)
+)
+
 // inMember reports whether an event is the value of a key or an item of a list, and the keys around it show a dialogue, a list of known
 // errors or what a program looks for.
 func (r *Reader) inMember(at int) bool {
@@ -222,6 +241,7 @@ func (r *Reader) inMember(at int) bool {
 		return false
 	}
 	isItem := indent > indentOf(line) || isQuoteAt(line, indent)
+	isExample := m != nil && exampleKey().Match(m[1])
 	for line := range r.above(at) {
 		column := columnOf(line)
 		if len(line) == 0 || column > indent || m == nil && column == indent {
@@ -235,9 +255,10 @@ func (r *Reader) inMember(at int) bool {
 			}
 			fallthrough // what stands below it is its text
 		case m != nil:
+			isAround := column < indent
 			indent = column
 			item := line[column:]
-			if catalogKey().Match(item) || chatKey().Match(m[1]) && chatTurn().Match(item) {
+			if catalogKey().Match(item) || chatKey().Match(m[1]) && chatTurn().Match(item) || isExample && isAround && rulesKey().Match(item) && !foundKey().Match(item) {
 				return true
 			}
 			if column > indentOf(line) {
@@ -404,5 +425,5 @@ func (r *Reader) isEnclosed(e *parser.Event) bool {
 	if r.long != nil || !ok || !r.mayLookBack(enclosedBytes) {
 		return false
 	}
-	return r.inLiteral(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.isShown(e, at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at) || r.isSought(e, at) || r.inManifest(at)
+	return r.inLiteral(at) || r.isArgument(at) || r.inIndented(e, at) || r.inMember(at) || r.inRecord(at) || r.inRaises(at) || r.isShown(e, at) || r.isCommit(at) || r.inFrontMatter(at) || r.isMadeUp(e, at) || r.isSought(e, at) || r.inManifest(at) || r.inJudged(e, at)
 }

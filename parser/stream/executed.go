@@ -64,3 +64,38 @@ func (f *fence) follows(line []byte) bool {
 	}
 	return true
 }
+
+// An online judge gives a verdict on each program in capitals, and some print below one what the program wrote to standard error.
+var (
+	verdict  = lazyre.New(`[\s:|\]](?:AC|WA|RE|RTE|TLE|MLE)(?:[\s(|,]|$)`)
+	ofStderr = lazyre.New(`^\s{2,40}(?:[a-z][\w']{0,20} ){0,3}std ?err:?$`)
+)
+
+// leastJudged is how many verdicts stand above such an output, with its own.
+const leastJudged = 3
+
+// inJudged reports whether an event is in such an output: nothing else is between it and its heading, right below a verdict.
+func (r *Reader) inJudged(e *parser.Event, at int) bool {
+	if !r.holdsAbove(at, "stderr") {
+		return false // as most events
+	}
+	line, begins, heading, verdicts := e.At.Line, e.At.Line, 0, 0
+	if e.Trace != nil {
+		begins = e.Trace.Line
+	}
+	for above := range r.above(at) {
+		line--
+		switch {
+		case line >= begins:
+		case heading == 0 && !ofStderr().Match(above), line == heading-1 && !verdict().Match(above):
+			return false
+		case heading == 0:
+			heading = line
+		case verdict().Match(above):
+			if verdicts++; verdicts == leastJudged {
+				return true
+			}
+		}
+	}
+	return false
+}

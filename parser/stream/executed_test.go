@@ -35,3 +35,33 @@ func TestAProgramInASandboxIsNoneOfTheRun(t *testing.T) {
 		assertQuoted(t, c.quoted, filler+c.log, true, name)
 	}
 }
+
+// TestAJudgedProgramIsNoneOfTheRun puts a failure below the verdict on a program that a model wrote.
+func TestAJudgedProgramIsNoneOfTheRun(t *testing.T) {
+	t.Parallel()
+	const (
+		rows    = "[judge 03] LCB/2800 sample 0: AC   0.36s\n[judge 11] LCB/2807 sample 0: TLE  0.75s\n"
+		failed  = "[judge 08] LCB/3339 sample 0: RE   0.48s\n"
+		heading = "           program's stderr:\n"
+	)
+	for name, c := range map[string]struct {
+		log    string
+		quoted bool
+	}{
+		"a traceback":                    {rows + failed + heading + oomReport, true},
+		"a message alone":                {rows + failed + "    stderr:\n" + oomMessage, true},
+		"another one":                    {rows + failed + heading + oomReport + rows + failed + heading + oomReport, true},
+		"the judge's own":                {rows + failed + oomReport, false},
+		"the judge's own behind a text":  {rows + failed + heading + "killed\n" + rows + oomReport, false},
+		"a traceback behind the output":  {rows + failed + heading + "killed\n" + oomReport, false},
+		"no verdict":                     {rows + "[worker 3] exited with 1\n" + heading + oomReport, false},
+		"the first verdict":              {failed + heading + oomReport, false},
+		"a heading at the margin":        {rows + failed + "stderr:\n" + oomReport, false},
+		"a worker's standard error":      {"worker 1 done\nworker 2 done\nworker 3 failed\n  stderr:\n" + oomReport, false},
+		"words that are not in capitals": {strings.Repeat("job 3: re 0.4s\n", 3) + heading + oomReport, false},
+	} {
+		for _, head := range []bool{true, false} {
+			assertQuoted(t, c.quoted, filler+c.log, head, name)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -82,13 +83,14 @@ func holdsFraction(text []byte) bool {
 
 // signs are pieces of which every sign of progress holds one that does not count up to a number: it has a measure or a rate.
 var signs = literal.Words("it [", "oss", "cc", "ppl", "eward", "lr", "eta", "ETA", "t/s", "s/it", "s/step", "rmse", "auc", "eturn", "ost ", "l1", "l2", "mse", "mae",
-	"s/s", "sec/tick", "LOSS", "step ", "iterations ", string(post), "poch", "teration", "learn:", string(throughput), "s read", "s processed", "s written")
+	"s/s", "sec/tick", "LOSS", "step ", "iterations ", string(posts[0]), string(posts[1]), "poch", "teration", "learn:", string(throughput), "s read", "s processed", "s written")
 
-// post begins a request for work in the access logs of HTTP servers. Other requests only check the server.
-var post = []byte(`"POST /`)
+// posts begin a request for work in the access logs of HTTP servers. Other requests only check the server.
+var posts = [][]byte{[]byte(`"POST /`), []byte("method=POST")}
 
-// answer finds an answered request and how its status begins.
-var answer = lazyre.New(`"POST /[^"]{0,400} HTTP/\d(?:\.\d)?" ([25])\d\d\b`)
+// answer finds an answered request and how its status begins, in the common format of logs, or with names before the values (BentoML,
+// _internal/server/http/access.py; Rails' lograge, Heroku's router).
+var answer = lazyre.New(`(?:"POST /[^"]{0,400} HTTP/\d(?:\.\d)?" |\bmethod=POST[ ,]path="?/.{1,400}?\bstatus=)([25])\d\d\b`)
 
 // maxSign is how many bytes of a message are looked at.
 const maxSign = 4 << 10
@@ -180,8 +182,8 @@ func (r *messageReader) serve(at parser.Position, body []byte, h envelope.Header
 // sign is what a message counts, or how the status of its answer begins.
 func (r *messageReader) sign(body []byte) (count counter, counted bool, status byte) {
 	body = body[:min(len(body), maxSign)]
-	if bytes.Contains(body, post) {
-		if !r.watched.denied && !bytes.Contains(body, []byte(`" 5`)) {
+	if slices.ContainsFunc(posts, func(post []byte) bool { return bytes.Contains(body, post) }) {
+		if !r.watched.denied && !bytes.Contains(body, []byte(`" 5`)) && !bytes.Contains(body, []byte("=5")) {
 			return counter{}, false, 0 // it would show nothing
 		}
 		if m := answer().FindSubmatch(body); m != nil {

@@ -89,16 +89,25 @@ func TestAServerThatGoesOnAnswers(t *testing.T) {
 	const raised = "ERROR:    Exception in ASGI application\nTraceback (most recent call last):\n  File \"/py/uvicorn/protocols/http/h11_impl.py\", line 403, in run_asgi\n    result = await app(\n" + failure
 	const yes = `10.0.0.7 - - [02/Jan/2026 10:00:00] "POST /predict HTTP/1.1" 200 -` + "\n"
 	const health = `INFO:     10.0.0.7:501 - "GET /health HTTP/1.1" 200 OK` + "\n"
+	const asked = "2026-11-24T08:41:21+0000 [INFO] [service:Ranker:1] 10.42.3.3:5100 (scheme=http,method=POST,path=/rerank,type=application/json,length=17) "
+	const named, denied = asked + "(status=200,type=application/json,length=3) 18.8ms (trace=7,span=5)\n", asked + "(status=500,type=application/json,length=430) 812.2ms (trace=7,span=5)\n"
 	for log, want := range map[string]int{
-		failure + no + yes + yes + yes:            3,
-		failure + no + failure + yes + yes:        2,
-		failure + yes + yes + yes:                 0,
-		failure + no + health + health:            0,
-		failure + no + no + no:                    0,
-		no + failure + yes + yes:                  0,
-		failure + no + yes + "nothing\n" + health: 1,
-		no + raised + yes + yes:                   2,
-		no + raised + yes + raised + yes:          2,
+		failure + denied + named + named:                                      2,
+		failure + named + named:                                               0,
+		failure + denied + strings.ReplaceAll(named, "POST", "GET"):           0,
+		failure + strings.ReplaceAll(denied+named, "path=/", "url=http://x/"): 0, // of a client
+		failure + denied + denied:                                             0,
+		failure + denied + strings.ReplaceAll(named, "status=", "bytes="):     0,
+		failure + strings.ReplaceAll(denied, "status=5", "retries=5") + named: 0,
+		failure + no + yes + yes + yes:                                        3,
+		failure + no + failure + yes + yes:                                    2,
+		failure + yes + yes + yes:                                             0,
+		failure + no + health + health:                                        0,
+		failure + no + no + no:                                                0,
+		no + failure + yes + yes:                                              0,
+		failure + no + yes + "nothing\n" + health:                             1,
+		no + raised + yes + yes:                                               2,
+		no + raised + yes + raised + yes:                                      2,
 		no + strings.ReplaceAll(raised, "/py/uvicorn/protocols/http", "/srv/app") + yes + yes: 0,
 	} {
 		got := 0

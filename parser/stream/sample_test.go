@@ -17,6 +17,18 @@ const (
 	oomReport  = "Traceback (most recent call last):\n  File \"/opt/train.py\", line 31, in <module>\n    loss.backward()\n" + oomMessage
 )
 
+// logged is the message in a record of vLLM's logger.
+const logged = "ERROR 05-01 03:00:00 [core.py:700] " + oomMessage
+
+// behindLabel puts a label before each line.
+func behindLabel(with, log string) string {
+	var b strings.Builder
+	for line := range strings.Lines(log) {
+		b.WriteString(with + line)
+	}
+	return b.String()
+}
+
 // busError is what a loader says of a worker that found no memory behind /dev/shm.
 const busError = "RuntimeError: DataLoader worker (pid 4123) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory.\n"
 
@@ -112,11 +124,34 @@ func TestAMarkOfASampleHidesNoFailure(t *testing.T) {
 		"a bar further below an input":       "### Input:\nhello\n 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n" + oomReport + "### Response:\nok\n",
 		"a failure in a judge's prompt":      "[User Question]\nWhy?\n\n[The Start of Assistant's Answer]\nBecause\n" + oomReport,
 		"a failure behind a judge's prompt":  "<|The Start of Reference Answer|>\nBecause\n<|The End of Reference Answer|>\n" + oomReport,
+		"a failure in Prometheus' prompt":    "###The instruction to evaluate:\nWhy?\n\n###Response to evaluate:\nBecause\n" + oomReport,
+		"a failure behind its feedback":      "###Score Rubrics:\n[Is it right?]\n\n###Feedback:\nIt is. [RESULT] 5\n" + oomMessage,
+		"a bar in Prometheus' prompt":        "###The instruction to evaluate:\nWhy?\n 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n" + oomReport,
+		"a bar before the next prompt":       "###Response to evaluate:\nBecause\n 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n" + oomReport + "###The instruction to evaluate:\nWhy?\n###Feedback:\n",
+		"a bar before the same heading":      "###Response to evaluate:\nBecause\n 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n" + oomMessage + "###Response to evaluate:\nno\n###Feedback:\n",
+		"a failure where it compares":        "###Instruction:\nWhy?\n" + oomMessage,
+		"another heading with three signs":   "###Evaluate\n" + oomMessage,
+		"a failure in the data of a grader":  "[BEGIN DATA]\n[Question]: Why?\n" + oomReport,
+		"a failure behind the data":          "[BEGIN DATA]\n[Question]: Why?\n[END DATA]\n" + oomMessage,
+		"the beginning of something else":    "[BEGIN TRAINING]\n" + oomMessage,
 		"the start of something else":        "[The Start of the Training]\n" + oomMessage,
 		"a setting that is named action":     "Action: restart\n" + oomMessage + "Action: restart\n",
 		"a traceback behind SkyRL's output":  "  Output (Total Reward: 1.0):\nThe answer is\n" + oomReport,
 		"a process that dies in one":         "  Output (Total Reward: 1.0):\nThe answer is\n" + oomMessage + "srun: error: node1: task 0: Exited with exit code 1\n",
 		"a sum of rewards":                   "INFO Output (Total Reward: 1.0): done\n" + oomMessage,
+		"a context that is no text":          "Context: 4096 tokens\n" + oomMessage + "Question: why?\nAnswer: so\n",
+		"a context without a question":       "Context: the step of rank 3 " + oomMessage + "Answer the mail\n",
+		"a context without an answer":        "Context: the step of rank 3 " + oomMessage + "Question: why?\n",
+		"a context, and the next one":        "Context: the step of rank 3 " + oomMessage + "Question: why?\nContext: the step of rank 4 is done\nQuestion: why?\nAnswer: so\n",
+		"a context with two questions":       "Context: the step of rank 3 " + oomMessage + "Question: why?\nQuestion: why?\nAnswer: so\n",
+		"a record in a context":              "Context: the step of rank 3 is done\n2026-05-18 09:02:33,101 ERROR " + oomMessage + "Question: why?\nAnswer: so\n",
+		"a record that stays in a prompt":    behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n"+logged),
+		"a record in the middle of a run":    behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n"+logged+"step:12 - actor/pg_loss:0.1 - actor/grad_norm:0.2\n"),
+		"a record before the next prompt":    behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n[response] hi\n"+logged+"[prompt] hello\n[response] hi\n"),
+		"a record between two responses":     behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n[response] hi\n"+logged+"[response] hi\n[score] 1.0\n"),
+		"a message behind a record":          behindLabel("(TaskRunner pid=7) ", "[prompt] hello\nERROR 05-01 03:00:00 [core.py:700] it failed:\n"+oomMessage),
+		"a record of whoever else prints":    "[prompt] hello\n" + logged + "[response] hi\n[ground_truth] hi\n[score] 1.0\n",
+		"another process's record":           behindLabel("(TaskRunner pid=7) ", "[prompt] hello\n") + behindLabel("(WorkerDict pid=8) ", logged) + behindLabel("(TaskRunner pid=7) ", "[response] hi\n[score] 1.0\n"),
 		"a worker that dies of a signal":     "[INST] hello [/INST]\n" + busError,
 		"a kill that slurmstepd counts":      "<|im_start|>assistant\nThe answer is\nslurmstepd: error: Detected 1 oom_kill event in StepId=771.0. Some of the step tasks have been OOM Killed.\n",
 		"a kill by the kernel":               "<|im_start|>user\nhello\nOut of memory: Killed process 4121 (python3) total-vm:91234564kB, anon-rss:65011220kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:0kB oom_score_adj:0\n",
@@ -135,6 +170,12 @@ func TestAFailureInASampleIsText(t *testing.T) {
 	t.Parallel()
 	for name, log := range map[string]string{
 		"ChatML":                       "<|im_start|>user\nWhat is this?\n@<|im_end|>\n",
+		"a context and its question":   "Context: The console showed " + oomMessage + "Question: What did it show?\nAnswer: a message\n",
+		"a context of several lines":   "Context: Here is what the console showed:\n@and it went on.\nQuestion: What did it show?\nAnswer: a message\n",
+		"a context below its heading":  "Context:\n@and it went on.\nQuestion: What did it show?\nAnswer: a message\n",
+		"a record in verl's prompt":    behindLabel("(TaskRunner pid=7) ", "[prompt] What is this?\n"+logged+"[response] The card is full.\n[score] 1.0\n"),
+		"a record in verl's response":  behindLabel("(TaskRunner pid=7) ", "[prompt] What is this?\n[response] You get\n"+logged+"[ground_truth] full\n"),
+		"a prompt, cut by a record":    behindLabel("(TaskRunner pid=7) ", "[prompt] What is this?\nRuntimeError: CUDA error: out of memory\n2026-05-18 09:02:33,101 INFO trainer: saved\n"),
 		"ChatML, the answer":           "<|im_start|>assistant\nYou get\n@and so on<|im_end|>\n",
 		"Llama 3":                      "<|start_header_id|>user<|end_header_id|>\n\nWhat is this?\n@<|eot_id|>\n",
 		"Mistral":                      "<s>[INST] What is this?\n@[/INST] The card is full.</s>\n",
@@ -177,6 +218,11 @@ func TestAFailureInASampleIsText(t *testing.T) {
 		"a judge's prompt":             "[Question]\nWhy?\n@[The Start of Assistant A's Answer]\nIt is too large.\n",
 		"an answer that is judged":     "[User Question]\nWhy?\n\n[The Start of Assistant B's Answer]\nYou get\n\n@\nand so on\n[The End of Assistant B's Answer]\n",
 		"a conversation":               "<|The Start of Assistant A's Conversation with User|>\n\n### User:\nWhy?\n@\n### Assistant A:\nIt is full.\n<|The End of Assistant A's Conversation with User|>\n",
+		"Prometheus' instruction":      "###The instruction to evaluate:\nThe pod says\n@\n###Response to evaluate:\nIt is too large.\n\n###Score Rubrics:\n[Is it right?]\n\n###Feedback:\nYes. [RESULT] 5\n",
+		"with a bar":                   "###The instruction to evaluate:\nThe pod says\n\nLoading checkpoint shards:  67%|██████▋   | 4/6 [00:41<00:20, 10.31s/it]\nKilled\n@\n###Response to evaluate:\nIt is too large.\n\n###Feedback:\nYes. [RESULT] 5\n",
+		"a response to evaluate":       "###The instruction to evaluate:\nWhy?\n\n###Response to evaluate:\nYou get\n@\n###Reference Answer (Score 5):\nIt is full.\n\n###Score Rubrics:\n[Is it right?]\n\n###Feedback:\nYes. [RESULT] 5\n",
+		"two responses":                "###Instruction:\nWhy?\n@\n###Response A:\nIt is full.\n\n###Response B:\n@\n###Reference Answer:\nno\n\n###Score Rubric:\nRight?\n\n###Feedback: \n",
+		"what a grader is given":       "[BEGIN DATA]\n************\n[Question]: Why?\n@\n************\n[Submission]: It is full.\n************\n[END DATA]\n",
 		"a reference":                  "[The Start of Reference Answer]\n@[The End of Reference Answer]\n",
 		"a bar first":                  "### Instruction:\nWhy?\n\n### Context:\n 12%|█▏        | 12/100 [00:10<01:10,  1.25it/s]\n@\n### Response:\nThe card is full.\n",
 		"metrics first":                "<|observation|>\n{'loss': 1.17, 'grad_norm': 0.9, 'epoch': 0.03}\n@<|assistant|>\nThe card is full.\n",

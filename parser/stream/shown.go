@@ -2,6 +2,7 @@ package stream
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strconv"
 
@@ -143,8 +144,9 @@ func (r *Reader) inFrame(own []byte, at int) bool {
 	return false
 }
 
-// passage heads what a search by meaning found: its number, its score, and the document that it is from.
-var passage = lazyre.New(`^ {0,8}\[?\d{1,3}[\]).:] .{0,80}\b(?:score|sim(?:ilarity)?|distance)\b[=: ]{1,3}-?[01]?\.\d{1,8}\b.{0,200}\.(?:mdx?|rst|adoc|html?|pdf|ipynb)\b`)
+// passage heads what a search by meaning found: its number, its score, and the document that it is from; the score and the document, where one of
+// seconds has fewer digits or names no such file; or what a search calls what it found, with its id and its score, and where that is from.
+var passage = lazyre.New(`^ {0,8}\[-?[01]?\.\d{3,8}\] \S{1,200}\.(?:mdx?|rst|adoc|pdf)$|^ {0,8}(?:hit|neighbou?r) #?[\w-]{1,40}:? {1,4}-?[01]?\.\d{3,8} {1,4}[\w.-]{1,100}/\S{1,200}$|^ {0,8}\[?\d{1,3}[\]).:] .{0,80}\b(?:score|sim(?:ilarity)?|distance)\b[=: ]{1,3}-?[01]?\.\d{1,8}\b.{0,200}\.(?:mdx?|rst|adoc|html?|pdf|ipynb)\b`)
 
 // inPassage reports whether an event is indented below such a heading.
 func (r *Reader) inPassage(at int) bool {
@@ -284,15 +286,45 @@ func (r *Reader) inCommand(at int) bool {
 	return false
 }
 
-// inPasses reports whether an event is in the section in which pytest -rP shows what the tests that passed printed.
+// passed is how a program shows what the tests that passed printed: below a line that says so, and at most up to a line that ends it.
+type passed struct {
+	sign  string // somewhere in between, or in the first of the two
+	heads func() *regexp.Regexp
+	ends  func() *regexp.Regexp
+	shows func() *regexp.Regexp // what must stand between; nil: nothing
+}
+
+// passes are those of pytest -rP, and of LLVM's lit -a (llvm/utils/lit/lit/display.py, TestRunner.py).
+var passes = []passed{
+	{
+		sign:  "= PASSES =",
+		heads: lazyre.New(`= PASSES =.*===$`),
+		ends:  lazyre.New(`== .*===$`),
+	},
+	{
+		sign:  "Command Output (std",
+		heads: lazyre.New(`^(?:PASS|XFAIL|FLAKYPASS): .{1,200} :: .{1,300} \(\d{1,7} of \d{1,7}\)$`),
+		ends:  lazyre.New(`^\*{20}$|^[A-Z]{4,12}: .{1,200} :: .{1,300} \(\d{1,7} of \d{1,7}\)$`),
+		shows: lazyre.New(`^Command Output \(std(?:out|err)\):$`),
+	},
+}
+
+// inPasses reports whether an event is in what a test that passed printed.
 func (r *Reader) inPasses(at int) bool {
-	if !r.holdsAbove(at, "= PASSES =") {
-		return false // as most events
-	}
+	return slices.ContainsFunc(passes, func(p passed) bool { return r.holdsAbove(at, p.sign) && r.isPassed(&p, at) })
+}
+
+// isPassed reports whether the line at a place is in the output of such a test.
+func (r *Reader) isPassed(p *passed, at int) bool {
+	shown := p.shows == nil
 	for line := range r.above(at) {
-		if bytes.HasSuffix(line, []byte("===")) && bytes.Contains(line, []byte("== ")) {
-			return bytes.Contains(line, []byte("= PASSES ="))
+		if p.heads().Match(line) {
+			return shown
 		}
+		if p.ends().Match(line) {
+			return false
+		}
+		shown = shown || p.shows().Match(line)
 	}
 	return false
 }

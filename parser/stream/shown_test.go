@@ -29,6 +29,7 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		sent  = "[2024-02-20 08:01:19,232 INFO] \nSENT 213: ['Der', 'Fehler']\n"
 		took  = "Line #      Hits         Time  Per Hit   % Time  Line Contents\n==============================================================\n    93       400       2210.4      5.5      0.0      try:\n"
 		texts = "---------- Result 3 ----------\n[[3 (99%)]] --> [[2 (52%)]]\n\n"
+		lit   = "PASS: trace :: kmsg/x.test (1 of 6)\n******************** TEST 'trace :: kmsg/x.test' RESULTS ********************\nExit Code: 0\n\nCommand Output (stdout):\n--\n# RUN: at line 1\n"
 		tool  = "● Bash(python main.py)\n  ⎿  step 1\n     Traceback (most recent call last):\n"
 	)
 	for name, c := range map[string]struct {
@@ -139,6 +140,22 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		"a failure below an answer":         {found + "All 300 are done.\n    " + kill, false},
 		"a trial with its score":            {"[3] (score 0.83, run7)\n    " + oom, false},
 		"a log with its score":              {"[3] (score 0.83, run7/train.log)\n    " + oom, false},
+		"a score before the page":           {"  [0.813] kb/host.md\n      " + kill, true},
+		"the second of such passages":       {"  [0.813] kb/host.md\n      It is full.\n  [0.772] kb/faq.md\n      It says\n      " + oom, true},
+		"a hit in an index":                 {"  hit 448120  0.9112  forum/81231\n    " + oom, true},
+		"the next hit":                      {"  hit 448120  0.9112  forum/81231\n    It is full.\n  hit 448377  0.8893  forum/90412\n    " + kill, true},
+		"a failure behind a hit":            {"  hit 448120  0.9112  forum/81231\n    It is full.\n" + kill, false},
+		"a trial with its result":           {"  trial 448120  0.9112  runs/81231\n    " + oom, false},
+		"a hit that failed":                 {"  hit 3  0.912  failed\n    " + oom, false},
+		"seconds before a script":           {"  [0.813] train.py\n    " + oom, false},
+		"seconds before a page":             {"  [12.813] docs/train.md\n    " + oom, false},
+		"seconds before a notebook":         {"  [0.813] docs/train.ipynb\n    " + oom, false},
+		"polars' glimpse":                   {"$ stars     <i64> 5, 4\n$ question  <str> 'hello', '" + strings.TrimSpace(kill) + "', '" + strings.TrimSpace(oom) + "'\n", true},
+		"that of dplyr":                     {"$ ticket   <chr> \"" + strings.TrimSpace(oom) + "\", \"hello\"\n", true},
+		"the structure of a frame in R":     {" $ ticket: chr  \"" + strings.TrimSpace(oom) + "\" \"hello\" ...\n", true},
+		"a glimpse of errors":               {"$ rank   <i64> 0, 1\n$ error  <str> 'none', '" + strings.TrimSpace(oom) + "'\n", false},
+		"a failure behind a glimpse":        {"$ stars     <i64> 5, 4\n" + oom, false},
+		"a command at a prompt":             {"$ python <in> 'x': " + oom, false},
 		"a page without a score":            {"[3] rendering faq.md\n    " + oom, false},
 		"what an agent's tool printed":      {tool + "     " + oom + "\n● It is too large.\n", true},
 		"what Copilot shows of a file":      {"● Read the end\n  $ tail -n 1 w45.err\n  └ 1 line\n     " + oom, true},
@@ -157,6 +174,13 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		"a kill that a test parses":         {tests + "Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB\n==== 2 passed in 0.1s ====\n", true},
 		"a test that failed behind it":      {tests + "ok\n==== FAILURES ====\n____ test_y ____\n" + oom, false},
 		"a failure behind the session":      {tests + "ok\n==== 2 passed in 0.1s ====\n" + oom, false},
+		"a test of lit that passed":         {lit + "# .---command stdout------------\n# | " + task + "# `-----------------------------\n\n--\n\n********************\n", true},
+		"in lit's older form":               {strings.Replace(lit, "Exit", "Script:\n--\ncat x\n--\nExit", 1) + oom, true},
+		"a test of lit that fails":          {strings.ReplaceAll(lit, "PASS", "FAIL") + oom, false},
+		"one that fails behind another":     {lit + "ok\n\n********************\n" + strings.ReplaceAll(lit, "PASS", "TIMEOUT") + oom, false},
+		"a failure behind lit's tests":      {lit + "ok\n\n--\n\n********************\n\nTesting Time: 0.41s\n" + oom, false},
+		"results of tests without output":   {"PASS: trace :: kmsg/x.test (1 of 6)\nPASS: trace :: kmsg/y.test (2 of 6)\n" + oom, false},
+		"the output of another command":     {"PASS: smoke test (1 of 6)\nExit Code: 0\n" + oom, false},
 		"a row of a dump":                   {dump + oom[:len(oom)-1] + "&lt;/pre&gt;\" Title=\"Why\" />\n", true},
 		"a failure behind a dump":           {dump + "\" />\n" + oom, false},
 		"a result of tests in XML":          {"  <testcase name=\"x\"><failure message=\"" + oom[:len(oom)-1] + "\"/></testcase>\n", false},

@@ -16,7 +16,7 @@ import (
 
 // isTextRow reports whether an event is in such a row.
 func (r *Reader) isTextRow(own []byte, at int) bool {
-	return isDumped(own) || isJudged(own) || r.isFinding(own, at) || r.isFramed(own, at) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.isPerturbed(at) ||
+	return isDumped(own) || isGlimpsed(own) || isJudged(own) || r.isFinding(own, at) || r.isFramed(own, at) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.isPerturbed(at) ||
 		r.isTypeset(own, at) || r.isBeside(own, at) || r.inCells(own, at)
 }
 
@@ -29,6 +29,18 @@ var dumpSigns = []string{`", "prefix": "`, "| PASS |", "| SKIP |", `"gen_ai.`, `
 
 func isDumped(own []byte) bool {
 	return slices.ContainsFunc(dumpSigns, func(sign string) bool { return bytes.Contains(own, []byte(sign)) }) && dumped().Match(own)
+}
+
+// glimpsed is a column of a frame with its name, its type and its first values, as glimpse of polars and dplyr and str of R print it: the values are
+// texts.
+var glimpsed = lazyre.New(`^ ?\$ ([A-Za-z][\w. -]{0,60}?)(?: {1,60}<(?:str|cat|enum|chr|fct|list\[str\]|list)> |: chr {1,2}(?:\[1:\d{1,9}\] )?)["'\[]`)
+
+func isGlimpsed(own []byte) bool {
+	if len(own) < 2 || own[0] != '$' && own[1] != '$' {
+		return false // as most events
+	}
+	m := glimpsed().FindSubmatch(own)
+	return m != nil && !ofRun().Match(m[1])
 }
 
 // judged is a row that shows what a classifier made of a text, with its true class and the predicted one, in either order. The text may begin
@@ -98,11 +110,11 @@ func isOnPage(own []byte) bool {
 // uses for what it says itself.
 var (
 	labelled    = lazyre.New(`^(\s{0,8})([A-Za-z_]{3,20}) {0,8}: `)
-	listedTexts = []string{"decoded", "detokenized", "reconstructed", "original", "reference", "hypothesis", "ground_truth", "transcript", "sentence", "passage", "document", "instruction", "question", "chosen", "rejected", "completion", "gold", "source", "target", "prediction", "predicted"}
+	listedTexts = []string{"decoded", "detokenized", "reconstructed", "original", "reference", "hypothesis", "ground_truth", "transcript", "sentence", "passage", "document", "instruction", "question", "chosen", "rejected", "completion", "gold", "context", "source", "target", "prediction", "predicted"}
 )
 
 // paired are those that a report of a failure may have as well. Only another of the labels in the record tells that it is of texts.
-var paired = map[string]bool{"source": true, "target": true}
+var paired = map[string]bool{"context": true, "source": true, "target": true}
 
 // isListed reports whether an event is in such a row, below another record with the same labels.
 func (r *Reader) isListed(own []byte, at int) bool {

@@ -56,6 +56,8 @@ func TestTextsThatAProgramWorksOnAreQuoted(t *testing.T) {
 		"another value of a request":        {`failed: {"language": "python", "error": "` + strings.TrimSpace(oom) + `"}` + "\n", false},
 		"a source below another record":     {"Source    : a plot\nTarget    : one\nPrediction: two\n\nSource    : why " + oom, true},
 		"a source of no other record":       {"rank: 3\nSource    : " + oom, false},
+		"a context of the next question":    {"Context: it is full\nQuestion: why\nAnswer: so\n\nContext: it said " + oom, true},
+		"a context of an error":             {"Context: rank 3\nError: why\n\nContext: it said " + oom, false},
 		"a line of the new file":            {sides + side(">", oom), true},
 		"a line of the old file":            {sides + strings.TrimSpace(oom) + "  <\n", true},
 		"with tabs":                         {tabs + "\t\t\t\t\t>\t" + kill, true},

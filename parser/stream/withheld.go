@@ -21,7 +21,7 @@ func (r *messageReader) inSample(at parser.Position, body []byte, h envelope.Hea
 	was := w.sample
 	place := w.sample.Place(at, r.longLineEnds, body, &h, counts)
 	r.settle(w, place, was, body)
-	if place != sample.Inside {
+	if place != sample.Inside && !w.sample.Withholds(at.Line) {
 		return place != sample.Outside
 	}
 	emit := r.emit
@@ -63,7 +63,7 @@ func (r *messageReader) settle(w *writer, place sample.Place, was sample.Tracker
 			if goesOn && (!turn || beginsTurn(was, &e)) {
 				return false
 			}
-			if turn || w.died || isWhole(&e) {
+			if was.Waits(e.At.Line) || w.died || isWhole(&e) {
 				r.emit(e)
 				r.quoted--
 			}
