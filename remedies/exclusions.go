@@ -299,6 +299,8 @@ func beforeAnyBatch(q *question) string {
 		return "the collective that failed moves weights, and no step has run yet"
 	case takesMemory(ctx):
 		return "it failed while memory was taken back after a sleep, before a step"
+	case ctx.phase == "rollout" && ctx.stackContains(12, "gatheredparameters("):
+		return "it failed while whole weights were gathered, before anything was generated"
 	}
 	return ""
 }
