@@ -16,7 +16,7 @@ import (
 
 // isTextRow reports whether an event is in such a row.
 func (r *Reader) isTextRow(own []byte, at int) bool {
-	return isDumped(own) || isGlimpsed(own) || isJudged(own) || r.isFinding(own, at) || r.isFramed(own, at) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.isPerturbed(at) ||
+	return isDumped(own) || isTextRecord(own) || isGlimpsed(own) || isJudged(own) || r.isFinding(own, at) || r.isFramed(own, at) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.isPerturbed(at) ||
 		r.isTypeset(own, at) || r.isBeside(own, at) || r.inCells(own, at)
 }
 
