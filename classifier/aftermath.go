@@ -27,7 +27,7 @@ func (c *conclusion) survived() bool {
 			continue
 		}
 		if e.fields["announces"] != "" {
-			if t := last.Trace; e.file == f && t != nil && t.Line-e.At.Line >= 0 && t.Line-e.At.Line <= 2 {
+			if e.file == f && announces(e, last) {
 				return !c.diedAfter()
 			}
 			continue
@@ -40,6 +40,16 @@ func (c *conclusion) survived() bool {
 		}
 	}
 	return false
+}
+
+// announces reports whether a program says right above the traceback of a failure, or right below a failure that it caught, that it goes on.
+func announces(e, failure *event) bool {
+	const above, below = 2, 3
+	t := failure.Trace
+	if e.fields["announces"] == "below" {
+		return e.At.Line > failure.At.Line && e.At.Line-failure.At.Line <= below && !uncaught(t)
+	}
+	return t != nil && t.Line-e.At.Line >= 0 && t.Line-e.At.Line <= above
 }
 
 // enoughSteps is how many steps behind an event show that the run went on: one of those under way may still be reported. A message that came
@@ -158,9 +168,10 @@ func (c *conclusion) stepsElsewhere() bool {
 }
 
 // skips matches a trainer that skips the batch, or a program that answers the request with an error or goes on with the next query, on the line of
-// the failure itself: ComfyUI, InvokeAI, Triton's Python backend, Celery, ColabFold (colabfold/batch.py).
+// the failure itself: ComfyUI, InvokeAI, Triton's Python backend, Celery, ColabFold (colabfold/batch.py); CodeFormer (inference_codeformer.py) and
+// GFPGAN (gfpgan/utils.py), which keep a face as it was.
 var skips = lazyre.New(`\b[Ss]kipp(?:ing|ed) (?:this |the )?(?:batch|sample|step|update|iteration)\b|\b[Rr]etrying with (?:a )?(?:smaller |reduced )?(?:micro[- ]?)?batch|^!!! Exception during processing !!! ` +
-	`|\bError while invoking session [\w-]{1,40}, invocation |\bFailed to process the request\(s\) for model |\bTask [\w.]{1,200}\[[\w-]{1,40}\] raised unexpected: |\bCould not predict \S{1,200}\. Not Enough GPU memory\? `)
+	`|\bError while invoking session [\w-]{1,40}, invocation |\bFailed to process the request\(s\) for model |\bTask [\w.]{1,200}\[[\w-]{1,40}\] raised unexpected: |\bCould not predict \S{1,200}\. Not Enough GPU memory\? |^\s{0,4}Failed inference for (?:CodeFormer|GFPGAN)\b`)
 
 // retried reports whether the failed process tries again or goes on without the batch, and nothing died afterwards.
 func (c *conclusion) retried() bool {

@@ -45,7 +45,7 @@ func formVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.comment",
 			Requires: []string{"// ", "//\t", "//! ", "/*", "<!--", "{#", ";; ", "# ", "* Exc", "REM ", "#s", "#["},
-			Expr:     inSource + `(?://[/!]?[ \t]|/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?` + remarked + `|\* Exception in thread ")|(?:#(?! Calls into the C\+\+ engine) (?<=\S[^#]{0,400}[=(){};][^#]{0,199}[ \t]# |(?:- )?[a-z_][\w.-]{0,60}:(?: [\w./'"+-]{1,60}| \[[\w., '"-]{1,60}\])? {1,20}# )|// (?<=\S.{0,400}["'\w)\]};,]  ?// ))(?:(?!\\n).){0,200}(?:` + remarked + `|` + statusName + `|[Oo]ut of memory)`,
+			Expr:     inSource + `(?://[/!]?[ \t]|/\*|<!--|REM |\{#|;; |#{1,6}(?: |(?=[a-z\[])).{0,400}?` + remarked + `|\* Exception in thread ")|(?:#(?! Calls into the C\+\+ engine) (?<=\S[^#]{0,400}[=(){};][^#]{0,199}[ \t]# |(?:- )?[a-z_][\w.-]{0,60}:(?: [\w./'"+-]{1,60}| \[[\w., '"-]{1,60}\])? {1,20}# )|// (?<=\S.{0,400}["'\w)\]};,]  ?// )|/\*(?<=[;{},)]\s{1,20}/\*)(?=.{0,400}\*/\s*$))(?:(?!\\n).){0,200}(?:` + remarked + `|` + statusName + `|[Oo]ut of memory)`,
 			Veto:     true, Source: "comments of any language, headings of Markdown",
 			Match: lines(
 				"// a caller gets CUDA error: out of memory",
@@ -59,6 +59,7 @@ func formVetoes() []pattern.Pattern {
 				"batch: 8   # 12 -> RuntimeError: CUDA error: out of memory", "  sizes: [8, 16]  # 32: OSError: [Errno 12] Cannot allocate memory", "num_workers: 4       # 16: RuntimeError: DataLoader worker (pid 88213) is killed by signal: Bus error.",
 				"//\tMemory cgroup out of memory: Killed process 41 (python) total-vm:1kB",
 				"export FI_EFA_USE_HUGE_PAGE=0    # else os.fork() causes OSError: Cannot allocate memory",
+				`        report_full(p, want);   /* "CUDA error: out of memory" */`,
 				"  batch_size: 8  # 16 gives torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB.",
 				"            # ValueError: To serve at least one request with the models's max seq len (32768),", "# RuntimeError: Not enough memory. Please try to increase --mem-fraction-static.",
 				"# ValueError: No available memory for the cache blocks.", "# shows Last State: Terminated, Reason: OOMKilled (exit code 137).",
@@ -74,6 +75,7 @@ func formVetoes() []pattern.Pattern {
 				"export job 7   # 3 failed: RuntimeError: CUDA error: out of memory",
 				"return run_backward(  # Calls into the C++ engine to run the backward pass torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB",
 				`"exc": "    return run_backward(  # Calls into the C++ engine to run the backward pass\ntorch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB`,
+				"rank 3 /* x */ RuntimeError: CUDA error: out of memory", "step(3); /* failed: RuntimeError: CUDA error: out of memory",
 				"[12/100] # params 7B # RuntimeError: CUDA error: out of memory",
 				"# There is insufficient memory for the Java Runtime Environment to continue.",
 				"# Native memory allocation (mmap) failed to map 716177408 bytes for committing reserved memory.",

@@ -66,6 +66,7 @@ func trainerRecoveries() []pattern.Pattern {
 				`            logger.info("Attempting to copy inputs of {} to CPU due to CUDA OOM".format(str(func)))`,
 			},
 		},
+		nextImage(),
 		wentOn(),
 		{
 			Name:     "trainer.gave_up",
@@ -81,6 +82,7 @@ func trainerRecoveries() []pattern.Pattern {
 		noMore(),
 		announced(),
 		fellBack(),
+		fellBackBelow(),
 		tallied(),
 		{
 			// It catches what it prints behind that: the request is lost, the server goes on.

@@ -7,7 +7,7 @@ import (
 // vetoPatterns are lines that look like memory trouble and are none. A veto stops every event of its message, so each
 // one is worded to keep clear of real failures: a line that carries an allocator's figures is vetoed only where the
 // surroundings prove it quoted.
-var vetoPatterns = []table{limitVetoes, handledVetoes, mentionVetoes, sampleVetoes, recordVetoes, formVetoes}
+var vetoPatterns = []table{limitVetoes, handledVetoes, mentionVetoes, sampleVetoes, recordVetoes, formVetoes, watcherVetoes}
 
 // oomWords are the words of a memory error that people and programs quote.
 const oomWords = `(?:(?:CUDA|HIP|NPU|XPU|cuda)(?: (?:driver |runtime )?[Ee]rror:)? out of memory|[Ee]rror: out of memory|(?:torch\.)?(?:cuda\.)?OutOfMemoryError|std::bad_alloc|MemoryError|RESOURCE_EXHAUSTED|CUDA_ERROR_OUT_OF_MEMORY|_STATUS_ALLOC_FAILED|[Cc]annot allocate memory)`

@@ -185,10 +185,14 @@ func announced() pattern.Pattern {
 	}
 }
 
+// insteadOf is what a program says that uses another thing, or another device, instead of what failed.
+const insteadOf = `^[^"']{0,300}\b(?:[Ff]ailed|[Ee]rror|[Ee]xception|[Cc]annot|[Cc]ould not|[Uu]nable to)\b[^"']{0,120}[,;:.-] ` +
+	`(?:(?:[Ff]alling back|[Ss]witching|[Rr]everting) to [\w./+-]{1,40}(?: [\w./+-]{1,40}){0,5}|[Uu]sing (?:[\w./+-]{1,40} ){1,5}instead|[A-Za-z]{2,20}ing (?:[\w./+-]{1,40} ){0,5}on (?:the )?(?:CPU|cpu)(?: instead)?)[:.]{0,3}\s*$`
+
 // fellBack matches what a program says above the traceback that it caught: what it uses instead. Libraries say so at the start of healthy runs as
 // well, so it is no event, and where a traceback follows that nothing caught, the program died of that.
 func fellBack() pattern.Pattern {
-	var literals []string
+	literals := []string{" on CPU", " on cpu", " on the CPU", " on the cpu"}
 	for _, what := range []string{"falling back to ", "switching to ", "reverting to ", "using "} {
 		literals = slices.Concat(literals, after(",;-:.", " "+what), after(":.", " "+strings.ToUpper(what[:1])+what[1:]))
 	}
@@ -196,17 +200,44 @@ func fellBack() pattern.Pattern {
 		Name:     "trainer.fell_back_from",
 		Literals: literals,
 		Requires: []string{"ailed", "rror", "xception", "annot ", "ould not ", "nable to "},
-		Expr: `^[^"']{0,300}\b(?:[Ff]ailed|[Ee]rror|[Ee]xception|[Cc]annot|[Cc]ould not|[Uu]nable to)\b[^"']{0,120}[,;:.-] ` +
-			`(?:(?:[Ff]alling back|[Ss]witching|[Rr]everting) to [\w./+-]{1,40}(?: [\w./+-]{1,40}){0,5}|[Uu]sing (?:[\w./+-]{1,40} ){1,5}instead)[:.]{0,3}\s*$`,
-		Marker: "instead", Also: []string{"veto.pinned_fallback"},
+		Expr:     insteadOf,
+		Marker:   "instead", Also: []string{"veto.pinned_fallback"},
 		Source: "scripts: logger.exception or traceback.print_exc beside what they do instead",
 		Match: lines(
 			"GPU index failed, falling back to the CPU index", "CUDA graph capture failed: falling back to eager.", "Could not move the index to the GPU; using the CPU instead", "VAE decode failed. Switching to tiled decoding",
+			"lm_head: svd on cuda:0 failed, doing this one on the cpu", "could not solve on the GPU, running on CPU instead",
 		),
 		NoMatch: []string{
 			"falling back to the CPU index", "GPU index failed, falling back to the CPU index failed, too", "logger.error('GPU index failed, falling back to CPU')", "If it failed, using a smaller index instead helps, see the docs",
-			"cuDNN failed, using 3 workers",
+			"cuDNN failed, using 3 workers", "svd failed on the cpu", "svd failed, running on the cpu was slow", "svd failed, running on the card",
 		},
+	}
+}
+
+// fellBackBelow matches the same below the failure. A script that runs another program may say so of one that died.
+func fellBackBelow() pattern.Pattern {
+	return pattern.Pattern{
+		Name:  "trainer.fell_back_below",
+		After: []string{"torch.oom.paren", "torch.oom.of_which", "torch.oom.class", "torch.oom.cut"}, Within: 2,
+		Expr: insteadOf,
+		Kind: parser.Recovered, Role: parser.Context, Set: parser.Fields{"announces": "below"}, Also: []string{"trainer.fell_back_from"},
+		Source:  "scripts, as above",
+		Match:   lines("GPU index failed, falling back to the CPU index", "lm_head: the SVD failed on cuda:0; computing it on the CPU instead."),
+		NoMatch: []string{"falling back to the CPU index", "svd failed on the cpu"},
+	}
+}
+
+// nextImage matches what a program prints of the next image, right behind one for which memory ran out and how to avoid that. The first one is of
+// another launch.
+func nextImage() pattern.Pattern {
+	return pattern.Pattern{
+		Name:  "trainer.next_image",
+		After: []string{"torch.oom.paren", "torch.oom.of_which", "torch.oom.class", "torch.oom.cut"}, Within: 3,
+		Expr: `^Testing [1-9]\d{0,8} \S`,
+		Kind: parser.Recovered, Role: parser.Context, Set: parser.Fields{"announces": "below"},
+		Source:  "Real-ESRGAN 0.2-0.3, inference_realesrgan.py, and scripts after it",
+		Match:   lines("Testing 22 0022_scan"),
+		NoMatch: []string{"Testing 0 0000_scan", "Testing 22", "Testing the next image"},
 	}
 }
 

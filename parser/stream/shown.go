@@ -154,12 +154,7 @@ func (r *Reader) inPassage(at int) bool {
 	if indent == 0 {
 		return false
 	}
-	for line := range r.above(at) {
-		if len(line) > 0 && indentOf(line) < indent {
-			return passage().Match(line)
-		}
-	}
-	return false
+	return passage().Match(r.lineOver(at, indent))
 }
 
 // ranked is a row of a list of texts, the best or most frequent first: its score or number, and the text. ranking heads such a list.
@@ -244,20 +239,44 @@ func (r *Reader) inPlaces(own []byte, at int) (placed, first bool) {
 }
 
 // toolConsole begins what a tool printed in the console of a coding agent (Claude Code; GitHub's Copilot), which indents the other lines.
-var toolConsole = lazyre.New(`^  (?:⎿ |└ \d{1,6} lines?$)`)
+// toolCall is right above all of it, with the arguments of the tool (llm/cli.py, _debug_tool_call), and toolFailed is how the tool itself did.
+var (
+	toolConsole = lazyre.New(`^  (?:⎿ |└ \d{1,6} lines?$)`)
+	toolCall    = lazyre.New(`^Tool (?:call|result|output|response)(?: \d{1,4})?: [\w.-]{1,100}\(.*\):?(?:\x1b\[0m)?$`)
+	toolFailed  = lazyre.New(`^  (?:Error|Exception): `)
+)
 
 // inToolOutput reports whether an event is in such an output.
 func (r *Reader) inToolOutput(own []byte, at int) bool {
-	const indent = 5
-	if indentOf(own) < indent {
-		return indentOf(own) == 2 && toolConsole().Match(own)
+	const below, inConsole = 2, 5
+	own = allUncolored(own)
+	switch indent := indentOf(own); {
+	case indent < below:
+		return false // as most events
+	case indent == below && toolConsole().Match(own):
+		return true
+	case indent >= inConsole && toolConsole().Match(r.lineOver(at, inConsole)):
+		return true
 	}
+	return toolCall().Match(r.lineOver(at, below)) && !toolFailed().Match(own)
+}
+
+// lineOver is the nearest line above that is indented less than that far, nil where there is none.
+func (r *Reader) lineOver(at, indent int) []byte {
 	for line := range r.above(at) {
-		if len(line) > 0 && indentOf(line) < indent {
-			return toolConsole().Match(line)
+		if line = allUncolored(line); len(line) > 0 && indentOf(line) < indent {
+			return line
 		}
 	}
-	return false
+	return nil
+}
+
+// allUncolored leaves out all the colors with which a line begins.
+func allUncolored(line []byte) []byte {
+	for rest := uncolored(line); len(rest) < len(line); rest = uncolored(line) {
+		line = rest
+	}
+	return line
 }
 
 // What Codex prints of a command that succeeded: a line that ends with how long it took, and this many lines of its output at most. Each of

@@ -31,6 +31,7 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		texts = "---------- Result 3 ----------\n[[3 (99%)]] --> [[2 (52%)]]\n\n"
 		lit   = "PASS: trace :: kmsg/x.test (1 of 6)\n******************** TEST 'trace :: kmsg/x.test' RESULTS ********************\nExit Code: 0\n\nCommand Output (stdout):\n--\n# RUN: at line 1\n"
 		tool  = "● Bash(python main.py)\n  ⎿  step 1\n     Traceback (most recent call last):\n"
+		call  = "\nTool call: tail({'path': 'logs/7.err', 'n': 3})\n  step 1\n"
 	)
 	for name, c := range map[string]struct {
 		log    string
@@ -163,6 +164,18 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		"its first line on the console":     {"● Bash(python main.py)\n  ⎿  " + oom, true},
 		"an agent that dies":                {tool + "     done\n\n" + oom, false},
 		"an indented failure":               {"● Bash(python main.py)\n     " + oom, false},
+		"what a tool returned to llm":       {call + "  " + kill + "\nIt was killed.\n", true},
+		"the first line of it":              {"Tool call: tail({})\n  [rank2]: " + oom, true},
+		"behind an empty line of it":        {call + "\n    " + oom, true},
+		"in the color of a terminal":        {"Tool call: tail({})\x1b[0m\n\x1b[32m\x1b[1m  step 1\n  " + kill, true},
+		"the result of a tool":              {"Tool result: read_log(7)\n  " + oom, true},
+		"a tool that fails itself":          {"Tool call: embed({'n': 3})\n  Error: " + oom, false},
+		"what llm says of it":               {"Tool call: embed({'n': 3})\n  Error: full\n\n  Exception: " + oom, false},
+		"a failure behind what it returned": {call + kill, false},
+		"an indented one behind the answer": {call + "\nIt was killed.\n  " + oom, false},
+		"a function that is called":         {"Function call: train(3)\n  " + oom, false},
+		"a tool call in a sentence":         {"Tool call: tail failed\n  " + oom, false},
+		"a logger that names a call":        {"10:00:01 | INFO | agent - Tool call: embed({'n': 3})\n  " + oom, false},
 		"what a command of Codex printed":   {codex + "step 1\n" + kill + "[2025-09-02T10:00:15] thinking\n", true},
 		"without a time before its lines":   {"exec\n/bin/zsh -lc 'tail slurm-7.err' in /home/me succeeded in 1.20s:\n" + oom, true},
 		"behind its output":                 {codex + "step 1\n[2025-09-02T10:00:41] tokens used: 18,204\n" + oom, false},

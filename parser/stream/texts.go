@@ -3,6 +3,7 @@ package stream
 import (
 	"bytes"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -12,12 +13,12 @@ import (
 )
 
 // Programs that work on texts print them in rows of a form of their own: dumps, catalogs, what a classifier or a translator made of one, what an
-// attack made of it, what a linter found in it, what TeX could not fit into a line, and two of them beside each other.
+// attack made of it, what a linter found in it, what TeX could not fit into a line, two of them beside each other, and sources with numbers.
 
 // isTextRow reports whether an event is in such a row.
 func (r *Reader) isTextRow(own []byte, at int) bool {
 	return isDumped(own) || isTextRecord(own) || isGlimpsed(own) || isJudged(own) || r.isFinding(own, at) || r.isFramed(own, at) || isOnPage(own) || r.isListed(own, at) || r.inCatalog(own, at) || r.isTranslated(own, at) || r.isPerturbed(at) ||
-		r.isTypeset(own, at) || r.isBeside(own, at) || r.inCells(own, at)
+		r.isTypeset(own, at) || r.isBeside(own, at) || r.inCells(own, at) || r.inNumbered(own, at)
 }
 
 // dumped is a row of a dump of Stack Exchange: its texts are in the values of attributes; a sample of WebDataset; what SQLAlchemy writes into
@@ -161,6 +162,43 @@ func (r *Reader) inCells(own []byte, at int) bool {
 
 // bar stands between two cells of a row.
 var bar = []byte(" | ")
+
+// ofSource is a line of a source behind its number and a tab, as gdb, lldb, pdb, cat -n and nl show it. statement is a line that no log has, and
+// ofTrace one of a log or a traceback that is shown with numbers.
+var (
+	ofSource  = lazyre.New(`^(?:[-=]> ?)? {0,8}(\d{1,7})[: ]{0,2}(?:->|>>)?(?:\t(.*))?$`)
+	statement = lazyre.New(`(?:[)\w] ?\{|[)\w"'\]];)$|^#!/|^#(?:SBATCH|include|define|if|endif)\b|^\s{0,40}(?:import \w[\w.]{0,60}(?: as \w+)?|from [\w.]{1,60} import .+|(?:def|class) \w.*:|(?:el)?if .*(?::|; then)|for .*(?::|; do)|while .*(?::|; do)|try:|else:|except\b.*:|return\b.*|export \w+=.*|set -\w.*|cat <<.*|fi|done|esac)$`)
+	ofTrace   = lazyre.New(`^\s{0,8}(?:File "|at [\w.$<>]+\(|Traceback \()`)
+)
+
+// leastStatements is how many lines of code make a source.
+const leastStatements = 2
+
+// inNumbered reports whether an event is in a source that is listed with the numbers of its lines: code is above it, or a comment of C begins there.
+func (r *Reader) inNumbered(own []byte, at int) bool {
+	m := ofSource().FindSubmatch(own)
+	if m == nil || len(m[2]) == 0 {
+		return false // as most events
+	}
+	n, _ := strconv.Atoi(string(m[1]))
+	statements, ends, begins := 0, false, false
+	for line := range r.above(at) {
+		m := ofSource().FindSubmatch(line)
+		if n--; m == nil || string(m[1]) != strconv.Itoa(n) {
+			break
+		}
+		text := m[2]
+		if hasClock(text) || ofTrace().Match(text) || counts(text) {
+			return false
+		}
+		ends = ends || !begins && bytes.Contains(text, []byte("*/"))
+		begins = begins || !ends && bytes.HasPrefix(bytes.TrimLeft(text, " \t"), []byte("/*"))
+		if statement().Match(text) {
+			statements++
+		}
+	}
+	return begins || statements >= leastStatements
+}
 
 // catalogText begins a text of a catalog of gettext, or what it was before.
 var catalogText = lazyre.New(`^(?:#\| )?msg(?:id|str|ctxt|id_plural)(?:\[\d\])? "`)

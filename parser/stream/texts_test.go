@@ -19,6 +19,8 @@ func TestTextsThatAProgramWorksOnAreQuoted(t *testing.T) {
 		one   = "\t [1] \t\t 23.9 \t\t "
 		two   = "\t [2] \t\t 22.5 \t\t "
 		sides = "batch = 4                                | batch = 8\n                                         > retry = True\n"
+		list  = "70\t    rc = cudaMalloc(&p->next, want);\n71\t    if (rc != cudaSuccess) {\n"
+		words = "46\n47\t/* Says the same as torch:\n"
 		tabs  = "batch = 4\t\t\t\t|\tbatch = 8\nlines = 16\t\t\t\t<\n"
 	)
 	side := func(sign, text string) string { return strings.Repeat(" ", 41) + sign + " " + text }
@@ -26,6 +28,18 @@ func TestTextsThatAProgramWorksOnAreQuoted(t *testing.T) {
 		log    string
 		quoted bool
 	}{
+		"what gdb lists":                    {list + "72\t        full(p, want);   // tells of \"" + strings.TrimSpace(oom) + "\" to all\n", true},
+		"a comment in it":                   {words + "48\t * " + kill + "49\t */\n", true},
+		"what cat -n shows of a script":     {"     1\t#!/bin/bash\n     2\texport X=1\n     3\tcat <<EOF\n     4\t" + cg, true},
+		"what cat -n shows of a module":     {"     8\tdef explain():\n     9\t    return TEXT\n    10\t\n    11\t" + oom, true},
+		"what lldb lists":                   {"   70  \t    rc = cudaMalloc(&p->next, want);\n-> 71  \t    if (rc != cudaSuccess) {\n   72  \t        " + kill, true},
+		"a failure behind a listing":        {list + oom, false},
+		"a number that does not go on":      {list + "74\t" + oom, false},
+		"a log with numbers":                {"1\tstep 1\n2\tstep 2\n3\t" + oom, false},
+		"a traceback with numbers":          {"5\tTraceback (most recent call last):\n6\t  File \"x.py\", line 3, in f\n7\t    return g(x)\n8\t  File \"x.py\", line 9, in g\n9\t    return h(x)\n10\t" + oom, false},
+		"settings with numbers":             {"1\t{\n2\t  \"a\": {\n3\t  }\n4\t}\n5\t" + oom, false},
+		"such a log with times":             {"1\timport done;\n2\t10:00:01 queue a;\n3\t10:00:02 queue b;\n4\t" + oom, false},
+		"a comment that is over":            {words + "48\t */\n49\t" + oom, false},
 		"a class and its text":              {"__label__gpu 0.991000\t" + oom, true},
 		"a text with its classes":           {"__label__gpu __label__3-x " + cg, true},
 		"a rank before it":                  {"__label__gpu 0.991000\t[rank3]: " + oom, true},
