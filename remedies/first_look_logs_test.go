@@ -200,6 +200,10 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 			stackOf(full("1.96 GiB", "79.11", "931.75 MiB", "76.87"), "/w/megatron/training/training.py|train_step|losses_reduced = forward_backward_func(", "/w/megatron/core/models/gpt/gpt_model.py|forward|loss = self.compute_language_model_loss(labels, logits)",
 				"/w/megatron/core/tensor_parallel/cross_entropy.py|calculate_logits_max|vocab_parallel_logits = vocab_parallel_logits.float()")
 	}
+	refuses := func(component, free string) string {
+		return "$ trtllm-serve Qwen/Qwen2.5-7B-Instruct --backend pytorch\n[10/02/2025-08:41:50] [TRT-LLM] [E] Failed to initialize executor on rank 0: Executor creation failed due to insufficient GPU memory.\n\n" +
+			"The following component could not be created: " + component + "\nTotal GPU memory (GiB): 79.18\nFree GPU memory before component creation attempt (GiB): " + free + "\n"
+	}
 	const startsBeside = "+ swift rlhf --rlhf_type grpo --model /m/Qwen2.5-7B-Instruct --train_type lora --use_vllm true --vllm_mode colocate --vllm_gpu_memory_utilization 0.9 --offload_model false --offload_optimizer false\n"
 	const eager = "transformers/models/gpt_oss/modeling_gpt_oss.py|eager_attention_forward|combined_logits = combined_logits - combined_logits.max(dim=-1, keepdim=True).values"
 	answersTo(t, map[string]expected{
@@ -224,6 +228,8 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		"a buffer that is nearly full":                  {log: fills(1250000), cause: "loader_workers", first: "buffer_size=320291", has: "--mem=192G"},
 		"an optimizer that each rank has whole":         {log: replicates("False"), cause: "states_too_big", first: "--use-distributed-optimizer=True", never: "--context-parallel-size"},
 		"one that is split":                             {log: replicates("True"), cause: "logits", has: "--context-parallel-size", never: "--use-distributed-optimizer"},
+		"a card that was full before the model":         {log: refuses("Model", "4.37"), cause: "foreign_process", first: "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv"},
+		"a model on an empty card":                      {log: refuses("Model", "78.60"), cause: "states_too_big", has: "tp_size"},
 		"an engine that starts beside a trained model": {log: startsBeside + stackOf("ValueError: Free memory on device (62.61/79.25 GiB) on startup is less than desired GPU memory utilization (0.9, 71.33 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.",
 			"swift/trainers/rlhf_trainer/rollout_mixin.py|_prepare_vllm_engine|engine = GRPOVllmEngine(", "vllm/v1/worker/gpu_worker.py|init_device|raise ValueError("), cause: "engine_share_too_large", first: "--vllm_gpu_memory_utilization=0.75", has: "--offload_model", never: "offload_optimizer"},
 		"a process that writes predictions is gone":   {log: augments("RuntimeError: Some background workers are no longer alive\n"), cause: "loader_workers", has: "nnUNet_def_n_proc=2", never: "nnUNet_n_proc_DA"},

@@ -94,6 +94,8 @@ func causeInput(ctx *Context) *cause.Input {
 	}
 	if g, ok := lastReading(ctx.run, "reading.before"); ok {
 		out.UsedBefore, _ = g.Fields.Int("used")
+	} else if r.Total != nil && r.Free != nil && strings.HasPrefix(r.Pattern, "trtllm.") && out.Part == "model" {
+		out.UsedBefore = *r.Total - *r.Free // the model is the first that TensorRT-LLM puts there (_torch/pyexecutor/py_executor_creator.py)
 	}
 	out.EngineFound, out.LoadsNext = engineFound(ctx), loadsNext(ctx)
 	_, out.EngineSlept = lastReading(ctx.run, "vllm.slept")
