@@ -204,6 +204,12 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		return "$ trtllm-serve Qwen/Qwen2.5-7B-Instruct --backend pytorch\n[10/02/2025-08:41:50] [TRT-LLM] [E] Failed to initialize executor on rank 0: Executor creation failed due to insufficient GPU memory.\n\n" +
 			"The following component could not be created: " + component + "\nTotal GPU memory (GiB): 79.18\nFree GPU memory before component creation attempt (GiB): " + free + "\n"
 	}
+	offloadsBoth := func(parameters string) string {
+		return "$ nvidia-smi --query-gpu=name,memory.total --format=csv,noheader\nNVIDIA A100-SXM4-80GB, 81920 MiB\n$ deepspeed --num_gpus 4 finetune.py --model_name_or_path /m/base --per_device_train_batch_size 1 --gradient_checkpointing True --deepspeed ds.json\n" +
+			"{\n  \"zero_optimization\": {\n    \"stage\": 3,\n    \"offload_optimizer\": {\n      \"device\": \"cpu\"\n    },\n    \"offload_param\": {\n      \"device\": \"cpu\"\n    }\n  }\n}\n" +
+			"[2025-03-11 19:20:28,033] [INFO] [partition_parameters.py:348:__exit__] finished initializing model - num_params = 507, num_elems = " + parameters + "\n[2025-03-11 19:22:41,862] [INFO] [logging.py:128:log_dist] [Rank 0] Creating torch.bfloat16 ZeRO stage 3 optimizer\n" +
+			"[2025-03-11 19:24:51,881] [INFO] [utils.py:781:see_memory_usage] Before initializing optimizer states\nOut of memory: Killed process 20117 (python) total-vm:412345678kB, anon-rss:91234567kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:1kB oom_score_adj:0\n"
+	}
 	const startsBeside = "+ swift rlhf --rlhf_type grpo --model /m/Qwen2.5-7B-Instruct --train_type lora --use_vllm true --vllm_mode colocate --vllm_gpu_memory_utilization 0.9 --offload_model false --offload_optimizer false\n"
 	const eager = "transformers/models/gpt_oss/modeling_gpt_oss.py|eager_attention_forward|combined_logits = combined_logits - combined_logits.max(dim=-1, keepdim=True).values"
 	answersTo(t, map[string]expected{
@@ -230,6 +236,8 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		"one that is split":                             {log: replicates("True"), cause: "logits", has: "--context-parallel-size", never: "--use-distributed-optimizer"},
 		"a card that was full before the model":         {log: refuses("Model", "4.37"), cause: "foreign_process", first: "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv"},
 		"a model on an empty card":                      {log: refuses("Model", "78.60"), cause: "states_too_big", has: "tp_size"},
+		"states that would fill the cards":              {log: offloadsBoth("22.25B"), cause: "host_offload", first: "zero_optimization.offload_param.device=none", never: "offload_optimizer.device=none"},
+		"states for which the cards have room":          {log: offloadsBoth("8.03B"), cause: "host_offload", first: "zero_optimization.offload_optimizer.device=none"},
 		"an engine that starts beside a trained model": {log: startsBeside + stackOf("ValueError: Free memory on device (62.61/79.25 GiB) on startup is less than desired GPU memory utilization (0.9, 71.33 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.",
 			"swift/trainers/rlhf_trainer/rollout_mixin.py|_prepare_vllm_engine|engine = GRPOVllmEngine(", "vllm/v1/worker/gpu_worker.py|init_device|raise ValueError("), cause: "engine_share_too_large", first: "--vllm_gpu_memory_utilization=0.75", has: "--offload_model", never: "offload_optimizer"},
 		"a process that writes predictions is gone":   {log: augments("RuntimeError: Some background workers are no longer alive\n"), cause: "loader_workers", has: "nnUNet_def_n_proc=2", never: "nnUNet_n_proc_DA"},

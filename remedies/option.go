@@ -6,6 +6,7 @@ import (
 
 	"oomscan/classifier"
 	"oomscan/parser"
+	"oomscan/remedies/memory"
 )
 
 // option is an item against the cause, with its place in the order of the proposals.
@@ -121,10 +122,19 @@ func itemEffect(ctx *Context, a *assessment, lever string) (outcome, effect) {
 func atBest(ctx *Context, a *assessment, lever string, result *outcome) int {
 	brings := lever == "offload-off" && !ctx.setup.CardBytes.Known && result.onCard > usualCard/2 &&
 		slices.ContainsFunc(a.Changes, func(c Change) bool { return strings.Contains(c.Key, "optim") }) // the states are the most that a card may be given back
-	if brings || adapts(a, lever) {
+	if brings || lever == "offload-off" && result.fillsCard() || adapts(a, lever) {
 		return withoutValue
 	}
 	return fits
+}
+
+// fillsCard reports whether a change brings so much back to a card that little is left there for what no budget has.
+func (o *outcome) fillsCard() bool {
+	if o.after == nil || !o.after.CardBytes.Known || o.onCard <= rounding {
+		return false
+	}
+	most := held(fullest(*o.after, memory.Phases, memory.OnCard), memory.OnCard).Bytes
+	return most > o.after.CardBytes.Value/20*17
 }
 
 // needsOf lists what must be so for the changes to work.
