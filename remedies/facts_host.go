@@ -207,7 +207,7 @@ func hostFacts() map[string]fact {
 			return read(ctx, "megatron.parameters", "Megatron makes the model itself, which from_pretrained does not load")
 		}},
 		"web_server": {"a web server of another program than an engine", "not a web server of another program", func(ctx *Context, _ string) verdict {
-			if ctx.is("engine_process") || trains(ctx) {
+			if ctx.is("engine_process") || trains(ctx) || ctx.run.LastStep != nil { // a trainer's reward may be served beside it
 				return verdict{}
 			}
 			return read(ctx, "web.worker", "it is a web server's process")

@@ -320,7 +320,8 @@ var host = []hypothesis{
 
 // wholeFile returns how many parameters a script trains that writes all of them into one file, 0 if unknown: sd-scripts do.
 func (in *Input) wholeFile() int64 {
-	if _, _, ok := in.Setting("save_precision"); !ok || in.Adapters || in.Phase != "checkpoint" {
+	const adapters = 1 << 30 // have fewer
+	if _, _, ok := in.Setting("save_precision"); !ok || in.Trained < adapters || in.Phase != "checkpoint" {
 		return 0
 	}
 	return in.Trained
