@@ -57,7 +57,7 @@ func describe(files []*file, o Overrides) Run {
 	if r.Engine == "" && isServer(r.Framework) {
 		r.Engine = r.Framework
 	}
-	if isServer(r.Framework) || is(r.Application, Application|Engine) || r.Application == "tensorflow" {
+	if isServer(r.Framework) || is(r.Application, Application|Engine) || r.Application == "tensorflow" || r.Application == "sdwebui" {
 		r.settingsFromMessages(files)
 	}
 	r.readCode(files)

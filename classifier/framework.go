@@ -214,15 +214,15 @@ var programs = []Program{
 		Packages: []Package{{"ldm_patched", []string{"modules", "ldm", "k_diffusion", "contrib"}}, {"Fooocus", []string{"modules", "webui.py", "launch.py", "extras", "entry_with_update.py"}}},
 	},
 	{
+		ID: "sdwebui", Name: "Stable Diffusion web UI", Roles: Application, Guide: "sdwebui", Dialect: "flag", // before ComfyUI, whose lines Forge prints
+		Packages: []Package{{"stable-diffusion-webui", []string{"modules", "webui.py", "repositories"}}, {"stable-diffusion-webui-forge", []string{"modules", "modules_forge", "backend"}}},
+	},
+	{
 		ID: "comfyui", Name: "ComfyUI", Roles: Application, Guide: "comfyui", Dialect: "flag",
 		Packages: []Package{
 			{"comfy", []string{"model_management.py", "samplers.py", "sample.py", "sd.py", "ldm", "model_base.py", "ops.py", "model_patcher.py", "k_diffusion", "utils.py"}},
 			{"ComfyUI", []string{"execution.py", "nodes.py", "main.py", "comfy", "comfy_extras", "custom_nodes"}},
 		},
-	},
-	{
-		ID: "sdwebui", Name: "Stable Diffusion web UI", Roles: Application, Guide: "sdwebui", Dialect: "flag",
-		Packages: []Package{{"stable-diffusion-webui", []string{"modules", "webui.py", "repositories"}}, {"stable-diffusion-webui-forge", []string{"modules", "modules_forge", "backend"}}},
 	},
 	{
 		ID: "ai_toolkit", Name: "AI Toolkit", Roles: Application, Guide: "ai-toolkit", Dialect: "yaml",

@@ -31,7 +31,7 @@ var attacks = map[string][]string{
 	"graph_capture":          {"share-down", "prefill-graphs", "graphs", "eager", "engine-seqs"},
 	"nccl_no_margin":         {"warm-up", "prealloc", "pool-share", "saver-margin", "empty-cache", "share-down", "sleep", "nccl", "nvlink-sharp", "micro-batch", "token-budget", "recompute", "optimizer-offload"},
 	"weight_update":          {"reference-sync", "update-bucket", "update-layers", "engine-adapters", "share-down", "sleep", "optimizer-offload", "own-gpus"},
-	"checkpoint_gather":      {"sharded-save", "rank0-save", "lean-save", "save-once", "optimizer-offload", "param-offload", "sleep", "share-down", "host-limit", "swap", "host-node", "offload-off"},
+	"checkpoint_gather":      {"sharded-save", "rank0-save", "save-type", "save-by-tensor", "lean-save", "save-once", "optimizer-offload", "param-offload", "sleep", "share-down", "host-limit", "swap", "host-node", "offload-off"},
 	"leak_over_steps":        {"sample-buffer", "no-grad", "prompt-cache", "detach", "malloc", "offload-off", "update", "prefix-cache", "restart"},
 	"host_offload":           {"pinning", "offload-off", "host-cache", "host-limit", "host-node", "nvme", "pinned-blocks", "param-offload", "more-gpus"},
 	"host_load":              {"numa-copies", "dtype", "lazy-load", "host-limit", "vm-memory", "swap", "host-node", "host-cache", "offload-off"},
@@ -89,6 +89,8 @@ var attacksThere = []attack{
 	{"states_too_big", "framework:ai_toolkit", []string{"layer-offload", "param-offload", "small-optimizer", "micro-batch"}},
 	{"states_too_big", "merges", []string{"merge", "spread", "lazy-load", "dtype"}},
 	{"states_too_big", "dispatched_fills", []string{"spread", "engine-quantization"}},
+	{"graph_capture", "records_graphs", []string{"compile-mode", "graph-shapes", "padded-shapes"}},
+	{"leak_over_steps", "records_graphs", []string{"compile-mode", "graph-shapes", "padded-shapes"}},
 	{"graph_capture", "large_graphs", []string{"graphs", "eager", "share-down"}},
 	{"states_too_big", "alone", append([]string{"launcher"}, attacks["states_too_big"]...)},
 	{"states_too_big", "stack:/megatron/training/checkpointing.py", attacks["states_too_big"]},           // the optimizer is made before a checkpoint is read
@@ -134,10 +136,12 @@ var attacksThere = []attack{
 	{"foreign_process", "simulates", []string{"environments", "one-device", "others"}}, // which may be the environments' own processes
 	{"activations", "code:whole_inference", []string{"windows", "image-size"}},         // one map of the picture at its full size
 	{"fragmentation", "code:whole_inference", []string{"windows", "segments", "split-size"}},
+	{"activations", "crops_protein", []string{"recompute", "protein-crop", "alignment", "pieces", "micro-batch"}}, // a batch is one crop
+	{"attention_scores", "crops_protein", []string{"pieces", "protein-crop", "alignment"}},
 	{"activations", "vae", []string{"no-grad", "tiles", "fewer-pictures", "no-samples", "pieces", "micro-batch", "param-offload", "layer-offload", "mixed-precision", "frames", "image-size"}},
 	{"activations", "framework:comfyui", []string{"unload", "vram-margin", "param-offload", "layer-offload", "fewer-pictures", "engine-quantization"}},
 	{"activations", "framework:fooocus", []string{"param-offload", "fewer-pictures", "engine-quantization"}},
-	{"activations", "framework:sdwebui", []string{"param-offload", "attention", "fewer-pictures", "layer-offload"}},
+	{"activations", "framework:sdwebui", []string{"vram-margin", "param-offload", "attention", "fewer-pictures", "layer-offload"}},
 	{"activations", "swaps_blocks", []string{"recompute", "layer-offload", "micro-batch", "frames", "image-size"}}, // the weights fill most of the card
 	{"activations", "framework:diffusers", append(slices.Clone(attacks["activations"]), "param-offload", "layer-offload")},
 	{"activations", "stack:/core/bbox/", []string{"assign-on-host", "image-size"}}, // a matrix of all boxes and anchors of one picture
@@ -157,10 +161,11 @@ var attacksThere = []attack{
 	{"activations", "vision", append([]string{"engine-multimodal"}, attacks["activations"]...)},
 	{"activations", "script_batch", append([]string{"no-grad", "prealloc", "cache-offload", "pieces", "micro-batch"}, attacks["activations"]...)},
 	{"weight_update", "summons", []string{"update-layers", "optimizer-offload", "update-bucket", "more-gpus"}},
-	{"leak_over_steps", "keeps_metric", []string{"metric"}},
+	{"leak_over_steps", "keeps_metric", []string{"metric", "metric-reset"}},
 	{"leak_over_steps", "keeps_on_card", []string{"eval-logits"}},
 	{"leak_over_steps", "keeps_results", []string{"stream"}},
 	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
+	{"leak_over_steps", "web_server", []string{"restart", "recycle", "malloc"}},
 	{"leak_over_steps", "keeps_images", []string{"input-cache", "update", "malloc", "restart"}},
 	{"wrong_dtype", "framework:sdwebui", []string{"dtype", "param-offload", "layer-offload"}},
 	{"leak_over_steps", "trained_before", []string{"own-process", "update", "detach"}}, // it keeps what the trainings before it left

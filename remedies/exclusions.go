@@ -113,6 +113,8 @@ var exclusions = []exclusion{
 	{levers: []string{"length"}, why: shortPrompts},
 	{levers: []string{"length"}, why: lengthNotApplied},
 	{levers: []string{"micro-batch"}, why: isTrue("single_sequence")},
+	{levers: []string{"micro-batch"}, why: oneCrop},
+	{levers: []string{"pieces"}, why: because("the result of all windows did not fit, which is as large whatever the number of windows at a time", stitchesAll)},
 	{levers: []string{"micro-batch", "eval-batch"}, why: because("the search for a batch size that fits has tried one sample, too", triedOne)},
 	{levers: []string{"engine-length", "engine-seqs", "kv-dtype"}, why: weightsOutgrow},
 	{topics: []string{"gradient-checkpointing", "gradient-checkpointing-megatron"}, why: isTrue("recomputes")},
@@ -273,6 +275,21 @@ func otherPhase(q *question) string {
 		return acts(in, q.phase)
 	}
 	return ""
+}
+
+// stitchesAll reports whether MONAI or nnU-Net failed where it makes the tensor for the classes of a whole volume, into which it adds what
+// its network says of each window: in the inferer's own code, not in the network that it calls.
+func stitchesAll(ctx *Context) bool {
+	stack := wholeStack(ctx)
+	return len(stack) > 0 && containsAny(stack[len(stack)-1], []string{"/monai/inferers/utils.py sliding_window_inference", "/nnunetv2/inference/predict_from_raw_data.py"})
+}
+
+// oneCrop says that a batch is one crop of a protein, as the programs that train on such have it unless a setting says otherwise.
+func oneCrop(q *question) string {
+	if !q.is("crops_protein") || slices.ContainsFunc(q.changes, func(c change) bool { return c.From != nil }) {
+		return ""
+	}
+	return "a batch is one crop of a protein"
 }
 
 // smallStates says that an optimizer's states are too small to matter.

@@ -108,6 +108,8 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 			n := ctx.input().GraphPools
 			return verdict{truthOf(n > 0 && n >= deref(ctx.root.Total)/8), "the graphs captured so far hold " + classifier.GiB(n) + ", and larger ones may follow"}
 		}},
+		"crops_protein":  {"samples are crops of proteins with their alignments", "samples are not known to be crops of proteins", found(cause.CropsProtein, "samples are not known to be crops of proteins")},
+		"records_graphs": {"a compiled model records CUDA graphs for more and more sizes of input", "no compiled model is known to record more CUDA graphs", found(cause.RecordsGraphs, "no compiled model is known to record more CUDA graphs")},
 		"trains_backbone": {"a script trains the whole network of a diffusion model", "no script is known to train the whole network of a diffusion model", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.passesThrough(backboneScripts...)), "the script trains the whole network"}
 		}},

@@ -245,6 +245,9 @@ func fullState(ctx *Context, _ string) verdict {
 			return verdict{no, fmt.Sprintf("%s is %s: each rank saves its own part already", f.key, f.value.Value)}
 		}
 	}
+	if f, ok := ctx.settings.find("save_precision", true); ok { // of sd-scripts and what is built on them
+		return verdict{no, f.key + ": the script writes the whole model into one file"}
+	}
 	if ctx.run.Backend == "ddp" {
 		return verdict{no, "the backend is ddp: every rank holds the whole model anyway"}
 	}

@@ -203,7 +203,16 @@ func hostFacts() map[string]fact {
 		"pin_memory":      {"pinned host memory was requested", "no pinned host memory was requested", pinned.ask},
 		"python_shm":      {"a segment that Python shares between processes was refused", "not such a segment", pythonSegment.ask},
 		"nccl_shm":        {"NCCL could not get a shared memory segment", "not NCCL's shared memory", ncclSegment.ask},
-		"full_state":      {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
+		"megatron_model": {"Megatron made the model", "Megatron is not known to have made the model", func(ctx *Context, _ string) verdict {
+			return read(ctx, "megatron.parameters", "Megatron makes the model itself, which from_pretrained does not load")
+		}},
+		"web_server": {"a web server of another program than an engine", "not a web server of another program", func(ctx *Context, _ string) verdict {
+			if ctx.is("engine_process") || trains(ctx) || ctx.run.LastStep != nil { // a trainer's reward may be served beside it
+				return verdict{}
+			}
+			return read(ctx, "web.worker", "it is a web server's process")
+		}},
+		"full_state": {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
 	}
 }
 

@@ -34,11 +34,11 @@ var attackers = map[string]string{
 	"engine_share_too_large": "share-down sleep saver-margin card-split eager graphs optimizer-offload param-offload update-layers empty-cache apart",
 	"engine_share_too_small": "share-up engine-tp engine-length engine-total engine-chunk engine-seqs kv-dtype engine-quantization eager layers",
 	"engine_activation":      "engine-seqs engine-chunk engine-multimodal engine-arena attention share-down engine-length kv-dtype",
-	"graph_capture":          "share-down prefill-graphs graphs eager",
+	"graph_capture":          "share-down prefill-graphs graphs eager compile-mode graph-shapes padded-shapes",
 	"nccl_no_margin":         "share-down sleep saver-margin prealloc pool-share empty-cache warm-up nccl nvlink-sharp others",
 	"weight_update":          "update-bucket update-layers engine-adapters share-down sleep optimizer-offload own-gpus",
-	"checkpoint_gather":      "sharded-save rank0-save lean-save save-once merge optimizer-offload param-offload host-limit",
-	"leak_over_steps":        "sample-buffer metric detach no-grad update malloc restart prompt-cache offload-off",
+	"checkpoint_gather":      "save-type save-by-tensor sharded-save rank0-save lean-save save-once merge optimizer-offload param-offload host-limit",
+	"leak_over_steps":        "sample-buffer metric metric-reset detach no-grad update malloc restart prompt-cache offload-off",
 	"host_offload":           "offload-off pinning host-cache nvme host-limit host-node",
 	"host_load":              "dtype experts-on-cards lazy-load host-limit host-node host-cache mmap node-cache engine-quantization numa-copies sample-buffer",
 	"loader_workers":         "workers data-cache sample-buffer rollout-batch writer-batch pinning ray-tasks host-limit",
@@ -63,7 +63,10 @@ var attackersThere = []attack{
 	{"limit_too_small", "framework:fooocus", []string{"offload-off"}}, // what it moves off a card with room
 	{"host_load", "framework:fooocus", []string{"offload-off"}},
 	{"activations", "framework:fooocus", []string{"param-offload"}},
-	{"activations", "framework:sdwebui", []string{"param-offload", "layer-offload"}},
+	{"activations", "framework:sdwebui", []string{"vram-margin", "param-offload", "layer-offload"}},
+	{"activations", "crops_protein", []string{"protein-crop", "alignment"}},      // a batch is one crop
+	{"attention_scores", "crops_protein", []string{"protein-crop", "alignment"}}, // of pairs of its residues
+	{"leak_over_steps", "web_server", []string{"recycle"}},
 	{"engine_activation", "picture", []string{"vram-margin", "projector"}},       // an image encoder has memory of its own
 	{"states_too_big", "framework:triton", []string{"share-down"}},               // an instance that is created takes its cache, too
 	{"engine_activation", "framework:ollama", []string{"layers", "vram-margin"}}, // it chose the layers by its estimate of the buffers

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"oomscan/parser/lazyre"
+	"oomscan/remedies/memory"
 )
 
 // sign is a fact that a message or a function of the failing stack shows.
@@ -150,6 +151,24 @@ func plannedLength(ctx *Context) (tokens int64, ok bool) {
 // tokens of the cache.
 func estimatedLength(ctx *Context) (tokens int64, ok bool) {
 	return parseInt(readField(ctx, "tokens_available", "vllm.kv_needed", "vllm.kv_needed_rest", "vllm.max_len_blocks", "trtllm.one_sequence"))
+}
+
+// plannedSequence returns what a sequence of the planned length takes of each card's cache, 0 if unknown: by the model's sizes, or else by
+// what the engine has for all the tokens that it says the cache holds.
+func plannedSequence(ctx *Context, held, planned int64) int64 {
+	each, ok := ctx.setup.CacheBytesPerToken()
+	if !ok && held > 0 && ctx.root.Pattern == "vllm.max_len_blocks" {
+		for _, name := range []string{"vllm.kv_available", "vllm.profile"} {
+			if g, read := memory.Reading(ctx.run, ctx.incident, name); read {
+				n, _ := g.Fields.Int("available")
+				each, ok = float64(n)/float64(held), n > 0
+			}
+		}
+	}
+	if bytes := each * float64(planned); ok && bytes < 1<<50 {
+		return int64(bytes)
+	}
+	return 0
 }
 
 var shape = lazyre.New(`with shape\[(\d{1,9}(?:,\d{1,9}){2,7})\]`)

@@ -265,7 +265,7 @@ func (c *change) replace(ctx *Context, at string) {
 	case p.Direction != "set":
 	case strings.HasSuffix(p.Key, "dtype") && ctx.is("made_wide"): // what the log has is the type of a checkpoint or an engine
 		c.From, c.To = nil, new(advisedValue(ctx, p))
-	case equal(*c.From, p.Value), cause.KeepsNoMore(*c.From, p.Value), noWider(*c.From, p.Value):
+	case equal(*c.From, p.Value), cause.KeepsNoMore(*c.From, p.Value), noWider(*c.From, p.Value) && p.Key != "--save_precision": // any other type is converted to
 		c.satisfied = fmt.Sprintf("%s is %s already (%s)", c.Key, shown(*c.From), at)
 	default:
 		c.To = new(advisedValue(ctx, p))

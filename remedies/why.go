@@ -143,6 +143,12 @@ func causeInput(ctx *Context) *cause.Input {
 	if g, ok := memory.Reading(ctx.run, in, "sglang.prefill"); ok {
 		out.PrefillTokens, _ = g.Fields.Int("tokens")
 	}
+	if g, ok := lastReading(ctx.run, "torch.graph_sizes"); ok {
+		out.GraphSizes, _ = g.Fields.Int("count")
+	}
+	if g, ok := lastReading(ctx.run, "megatron.parameters"); ok {
+		out.MegatronShard, _ = g.Fields.Int("count")
+	}
 	out.Peak, out.OthersPeak = peaks(ctx)
 	if g, ok := memory.Reading(ctx.run, ctx.incident, "ggml.prompt"); ok {
 		out.PrefillTokens, _ = g.Fields.Int("count")
@@ -163,9 +169,7 @@ func causeInput(ctx *Context) *cause.Input {
 	out.OtherCache = cacheOfAnother(ctx)
 	out.CacheTokens, _ = estimatedLength(ctx)
 	out.PlannedTokens, _ = plannedLength(ctx)
-	if each, ok := ctx.setup.CacheBytesPerToken(); ok && each*float64(out.PlannedTokens) < 1<<50 {
-		out.OneSequence = int64(each * float64(out.PlannedTokens))
-	}
+	out.OneSequence = plannedSequence(ctx, out.CacheTokens, out.PlannedTokens)
 	out.CountedAgainst = countedAgainst(ctx)
 	if g, ok := memory.Reading(ctx.run, in, "trtllm.cache_planned"); ok && ctx.phase == "init" {
 		out.PlannedCache, _ = g.Fields.Int("needed")

@@ -233,12 +233,12 @@ func huggingFaceMarkers() []pattern.Pattern {
 		},
 		{
 			Name:     "trainer.saving",
-			Literals: []string{"aving checkpoint to ", "aving checkpoint /", "aving a checkpoint to ", "aving training state to ", "--> optim state call on rank ", "  done w model state_dict"},
-			Expr: `^(?:\[[Rr]ank ?\d{1,5}\] )?(?:[Ss]tep \d{1,9}: )?[Ss]aving (?:(?:a )?checkpoint (?:to \S{0,400})?/|training state to \S{0,400}/)` +
+			Literals: []string{"aving checkpoint to ", "aving checkpoint /", "saving checkpoint: ", "aving a checkpoint to ", "aving training state to ", "--> optim state call on rank ", "  done w model state_dict"},
+			Expr: `^(?: {4,40}INFO {1,8}|\[[Rr]ank ?\d{1,5}\] )?(?:[Ss]tep \d{1,9}: )?[Ss]aving (?:(?:a )?checkpoint (?:to \S{0,400})?/|checkpoint: \S{1,400}\.(?:safetensors|ckpt|pt)\b|training state to \S{0,400}/)` +
 				`|^(?:--> )?(?:optim state call on rank \d|saving process: rank \d{1,6}  done w model state_dict)`, // llama-recipes, model_checkpointing/checkpoint_handler.py
-			Marker: "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "save"}, Source: "trainers of users",
-			Match:   lines("saving checkpoint to /out/step_20", "Saving a checkpoint to ./ckpt", "Saving training state to runs/1/state", "[rank0] step 500: saving checkpoint /out/step=500.ckpt", "saving process: rank 0  done w model state_dict", "--> optim state call on rank 0"),
-			NoMatch: []string{"Saving checkpoint to disk is disabled", "Saving checkpoint took 61.20 secs", "It is saving checkpoint to /out each time"},
+			Marker: "phase", Set: parser.Fields{"phase": "checkpoint", "edge": "point", "label": "save"}, Source: "trainers of users; sd-scripts and musubi-tuner",
+			Match:   lines("saving checkpoint to /out/step_20", "saving checkpoint: /train/out/x-000002.safetensors", "                    INFO     saving checkpoint: /out/x.safetensors         train_util.py:5889", "Saving a checkpoint to ./ckpt", "Saving training state to runs/1/state", "[rank0] step 500: saving checkpoint /out/step=500.ckpt", "saving process: rank 0  done w model state_dict", "--> optim state call on rank 0"),
+			NoMatch: []string{"Saving checkpoint to disk is disabled", "Saving checkpoint took 61.20 secs", "It is saving checkpoint to /out each time", "saving checkpoint: disabled"},
 		},
 		markers{kind: "phase", source: "PyTorch Lightning 1.x-2.x, callbacks/progress"}.line("trainer.lightning_sanity", point("forward", "sanity check"),
 			`Sanity Checking(?: DataLoader \d{1,3})?:\s{1,4}0%`, []string{"Sanity Checking"}, "Sanity Checking DataLoader 0:   0%|          | 0/2 [00:00<?, ?it/s]"),

@@ -34,9 +34,12 @@ func megatronPatterns() []pattern.Pattern {
 		{
 			Name:     "megatron.parameters",
 			Literals: []string{"model parallel rank ("},
-			Expr:     `> number of parameters on \(tensor, pipeline\) model parallel rank \(\d{1,5}, \d{1,5}\): (?<count>\d{1,16})`,
-			Gauge:    true, Source: src,
-			Match: []pattern.Sample{{Line: " > number of parameters on (tensor, pipeline) model parallel rank (1, 0): 4286349312", Want: parser.Fields{"count": "4286349312"}}},
+			Expr:     `> number of parameters on \(tensor, pipeline\) model parallel rank \(\d{1,5} ?, ?\d{1,5}\): (?<count>\d{1,16})`,
+			Gauge:    true, Source: src + "; NeMo 2, lightning/megatron_parallel.py, with the blank before the comma",
+			Match: []pattern.Sample{
+				{Line: " > number of parameters on (tensor, pipeline) model parallel rank (1, 0): 4286349312", Want: parser.Fields{"count": "4286349312"}},
+				{Line: " > number of parameters on (tensor, pipeline) model parallel rank (0 ,0): 70553706496", Want: parser.Fields{"count": "70553706496"}},
+			},
 		},
 		{
 			Name:     "megatron.vocabulary",

@@ -52,6 +52,16 @@ func diffusersPatterns() []pattern.Pattern {
 		Match:   []pattern.Sample{{Line: "Total VRAM 15102 MB, total RAM 12979 MB", Want: parser.Fields{"total": "15835594752"}}},
 		NoMatch: []string{"Total VRAM usage is high"},
 	}, {
+		Name:     "forge.split",
+		Literals: []string{"[GPU Setting] You will use ", "[Low VRAM Warning] This means you will have "},
+		Expr:     `^\[(?:GPU Setting|Low VRAM Warning)\] (?:You will use|This means you) .{1,99}% GPU memory \((?<megabytes>\d{1,7})(?:\.\d{1,2})? MB\) to do matrix computation\.`,
+		Gauge:    true, Tells: map[string]string{"forge_inference_memory": "megabytes"}, Source: "Stable Diffusion WebUI Forge since August 2024, modules_forge/main_entry.py refresh_memory_management_settings",
+		Match: []pattern.Sample{
+			{Line: "[GPU Setting] You will use 86.88% GPU memory (6782.00 MB) to load weights, and use 13.12% GPU memory (1024.00 MB) to do matrix computation.", Want: parser.Fields{"megabytes": "1024"}},
+			{Line: "[Low VRAM Warning] This means you will have 0% GPU memory (0.00 MB) to do matrix computation. Computations may fallback to CPU or go Out of Memory.", Want: parser.Fields{"megabytes": "0"}},
+		},
+		NoMatch: []string{"[Low VRAM Warning] In many cases, image generation will be 10x slower.", "[GPU Setting] You will use 82.18% GPU memory (40000.00 MB) to load weights"},
+	}, {
 		Name:     "comfyui.loads",
 		Literals: []string{"Requested to load ", "model weight dtype torch."},
 		Expr:     `^Requested to load \w{1,60}(?: \w{1,60}){0,4}\s*$|^model weight dtype torch\.\w{1,30}, manual cast: `,

@@ -23,10 +23,22 @@ var torchPatterns = by(torch, torchMarkers, torchAllocatorPatterns, torchNeighbo
 
 var torch = pattern.Program{Name: "torch", Framework: "torch", Allocator: "torch", Vendor: "cuda"}
 
-// torchMarkers tell where torch itself is when it reports that an allocation failed and goes on. They stand before the
+// torchMarkers tell where torch itself is when it reports that an allocation failed and goes on, and what it warns of. They stand before the
 // patterns of the failure, which the same line holds.
 func torchMarkers() []pattern.Pattern {
 	return []pattern.Pattern{
+		{
+			Name:     "torch.graph_sizes",
+			Literals: []string{"We have observed "},
+			Requires: []string{"CUDAGraph"},
+			Expr:     `\bRecording too many CUDAGraphs may lead to extra overhead\. We have observed (?<count>\d{1,9}) distinct sizes\.`,
+			Gauge:    true, Source: "PyTorch 2.4-2.9, _inductor/cudagraph_utils.py maybe_warning_due_to_dynamic_shape",
+			Match: []pattern.Sample{{
+				Line: "CUDAGraph supports dynamic shapes by recording a new graph for each distinct input size. Recording too many CUDAGraphs may lead to extra overhead. We have observed 51 distinct sizes. Please consider the following options for better performance: a) padding inputs to a few fixed number of shapes",
+				Want: parser.Fields{"count": "51"},
+			}},
+			NoMatch: []string{"We have observed 51 distinct sizes of CUDAGraph pools"},
+		},
 		{
 			Name:     "torch.fsdp_clone",
 			Literals: []string{"Failed to clone() tensor with name ", "this state_dict entry could point to invalid memory"},

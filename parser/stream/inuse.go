@@ -85,7 +85,8 @@ func (r *Reader) readInUse(e *parser.Event) {
 	if len(found) == 0 && columns {
 		found = listed
 	}
-	r.inUse[resource] = inUseReach{len(found) > 0 || e.Role == parser.Evidence, e.At.Line} // a shell's word of a kill may be of an earlier program
+	certain := e.Role == parser.Evidence && e.Pattern != "kubernetes.oom_killed" // a shell's word of a kill may be of an earlier program, and a pod's state may stand anywhere
+	r.inUse[resource] = inUseReach{len(found) > 0 || certain, e.At.Line}
 	for _, g := range slices.Backward(found) {
 		r.emit(g)
 	}

@@ -118,3 +118,32 @@ func peaksAlone(in *Input) string {
 var inExperts = both(frames(6, "the stack ends in the experts or in routing tokens to them", "moe_permute", "permute_tokens", "token_permut", "grouped_gemm", "groupedmlp", "token_dispatcher", "moe/", "moe_layer", "experts.py"), func(in *Input) bool {
 	return in.training() && (in.Rank != nil || in.GPUs > 1 || in.number(expertKeys...) > 1) && !in.passes(2, "/transformers/models/") // whose ranks hold all experts
 })
+
+// CropsProtein says which setting cuts samples out of proteins with their alignments, as AlphaFold's descendants do.
+func CropsProtein(in *Input) string {
+	key, v, ok := in.Setting("max_extra_msa")
+	if !ok || in.number("crop_size") == 0 {
+		return ""
+	}
+	return fmt.Sprintf("a sample is a crop of a protein with its alignment (%s is %s)", key, v)
+}
+
+// scoresOfResidues says that the request is what attention over the rows of an alignment, or that of the triangles, scores: each pair of a
+// crop's residues, for each sequence or each residue (openfold/config.py: 8 and 4 heads).
+func scoresOfResidues(in *Input) string {
+	crop, rows := in.number("crop_size"), in.number("max_extra_msa")
+	if CropsProtein(in) == "" || !in.gpu() || in.Requested == nil || crop > 1<<12 || rows > 1<<16 {
+		return ""
+	}
+	for _, of := range []struct {
+		what        string
+		rows, heads int64
+	}{{"sequences", rows, 8}, {"residues", crop, 4}} {
+		for _, size := range []int64{2, 4} {
+			if n := of.rows * of.heads * crop * crop * size; n>>20 == *in.Requested>>20 && n > 0 {
+				return fmt.Sprintf("attention scores: %s %s x %d heads x %d x %d residues x %d bytes = %s", memory.Thousands(of.rows), of.what, of.heads, crop, crop, size, classifier.GiB(n))
+			}
+		}
+	}
+	return ""
+}

@@ -76,8 +76,10 @@ type Input struct {
 	PlannedCache                                   int64  // what the engine announced for its cache before it failed at its start; 0 when unknown
 	LayersOnCard                                   int64  // of llama.cpp's layers on the failed card, in bytes; 0 when unknown
 	GraphPools                                     int64  // what PyTorch's private pools hold, which are mostly CUDA graphs'; 0 when unknown
+	GraphSizes                                     int64  // of the input for which a compiled model had recorded CUDA graphs; 0 when unknown
 	CountedAgainst                                 int64  // memory of other processes that an engine takes out of its share; 0 when unknown
 	CacheBlocks, PlannedSequences                  int64  // Mamba blocks in the cache, and sequences that each need one; 0 when unknown
+	MegatronShard                                  int64  // parameters of a rank, as Megatron counts them; 0 when unknown
 	Peak, OthersPeak                               int64  // what the failed rank had held at most, and the median of the other ranks; 0 when unknown
 	PrefillTokens                                  int64  // of the last batch of prompts that an engine printed, 0 when unknown
 	// Setting returns the first setting found under one of the names.

@@ -70,8 +70,12 @@ var engines = []hypothesis{
 			{proof, when("what comes after the cache did not fit: graphs and workspaces", func(in *Input) bool {
 				return in.executor("additional executor resources") && !strings.Contains(in.Part, "temporary")
 			})},
+			{3 * proof, RecordsGraphs},
 		},
 		figure: func(in *Input) (string, *int64) {
+			if RecordsGraphs(in) != "" {
+				return "CUDA graphs of a compiled model hold " + classifier.GiB(in.GraphPools) + ": one more is recorded for each new size of its input", &in.GraphPools
+			}
 			const why = "the CUDA graphs do not fit next to weights and cache"
 			if in.GraphPools < 1<<30 {
 				return plain(why)(in)

@@ -248,13 +248,17 @@ func KeepsPredictions(in *Input) string {
 	return "the evaluation keeps the outputs of all its batches in host memory until it ends"
 }
 
-// KeepsMetric reports that a metric of torchmetrics joins what it kept of all batches, on the card: dim_zero_cat does that for states that
-// are lists (torchmetrics, utilities/data.py).
+// KeepsMetric reports that a metric of torchmetrics computes its value of what it kept of all batches, on the card: dim_zero_cat joins states
+// that are lists (torchmetrics, utilities/data.py), and curves without thresholds sort all predictions.
 func KeepsMetric(in *Input) string {
-	if !in.gpu() || !in.passes(4, "dim_zero_cat") {
-		return ""
+	switch {
+	case !in.gpu():
+	case in.passes(4, "dim_zero_cat"):
+		return "a metric keeps the predictions of all batches on the card, and joins them to compute its value"
+	case in.passes(4, "_clf_curve") && in.passes(12, "/torchmetrics/metric.py") && !in.passes(12, "/torchmetrics/metric.py _forward_"): // which computes the value of one batch
+		return "a metric without thresholds keeps every prediction on the card, and sorts all of them to compute its value"
 	}
-	return "a metric keeps the predictions of all batches on the card, and joins them to compute its value"
+	return ""
 }
 
 // KeepsData reports that a setting keeps the data set in host memory.

@@ -50,6 +50,9 @@ var host = []hypothesis{
 			if in.gpu() {
 				return "the checkpoint needs memory on a GPU that training has filled", nil
 			}
+			if n := in.wholeFile(); n > 0 {
+				return sized("saving copies the weights to host memory, more than once where it converts them: %s parameters x 2 bytes", 2*n, count(n))
+			}
 			return "saving gathers the checkpoint in host memory", nil
 		},
 	},
@@ -123,7 +126,10 @@ var host = []hypothesis{
 				p := in.Parameters.Value
 				return sized("every rank loads the whole model: %d ranks per node x %s parameters x %d bytes", n, in.PerNode, count(p), n/p/in.PerNode)
 			}
-			if in.GPUs < 2 && in.Rank == nil {
+			if n := in.MegatronShard; n > 0 && in.GPUs == 1 {
+				return sized("one copy of the model in host RAM takes %s parameters x 2 bytes", 2*n, count(n))
+			}
+			if in.GPUs == 1 || in.GPUs < 2 && in.Rank == nil {
 				return "the model does not fit into host RAM while it loads", nil
 			}
 			return "every rank loads the whole model into host RAM", nil
@@ -310,6 +316,15 @@ var host = []hypothesis{
 			return notShown + "filled the " + classifier.GiB(*in.HostLimit), in.HostLimit
 		},
 	},
+}
+
+// wholeFile returns how many parameters a script trains that writes all of them into one file, 0 if unknown: sd-scripts do.
+func (in *Input) wholeFile() int64 {
+	const adapters = 1 << 30 // have fewer
+	if _, _, ok := in.Setting("save_precision"); !ok || in.Trained < adapters || in.Phase != "checkpoint" {
+		return 0
+	}
+	return in.Trained
 }
 
 // BroadcastsState reports that ranks receive each whole tensor of a checkpoint on their cards and then keep their shards of it.

@@ -83,3 +83,13 @@ func ScoresOfXLA(in *Input) string {
 	}
 	return fmt.Sprintf("attention builds its scores in full: XLA's largest buffers have the shape %s, %s each", in.Scores, classifier.GiB(size))
 }
+
+// RecordsGraphs says that a model compiled with CUDA graphs recorded one more after many steps, or after PyTorch warned of too many, and
+// that those it has hold much of what is allocated: it records one for each size of its input, and keeps them all
+// (torch/_inductor/cudagraph_trees.py).
+var RecordsGraphs = both(frames(8, "a compiled model was recording a CUDA graph for one more size of its input", "/_inductor/cudagraph_trees.py record_function", "/_inductor/cudagraph_trees.py _record"), func(in *Input) bool {
+	const warm = 10 // steps that record the graphs of the first sizes
+	_, grows := in.growth()
+	late := in.GraphSizes > 0 || grows || in.LastStep != nil && *in.LastStep >= warm
+	return late && in.gpu() && !in.EngineFailed && in.Allocated != nil && in.GraphPools >= *in.Allocated/4
+})

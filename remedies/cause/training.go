@@ -248,6 +248,7 @@ var training = []hypothesis{
 				return ""
 			}},
 			{2 * proof, ScoresOfXLA},
+			{2 * proof, scoresOfResidues},
 			{2 * proof, both(when("it failed while encoding an image, whose patches all attend to each other", func(in *Input) bool { return in.Picture && in.Requested != nil && *in.Requested > 4<<30 }), (*Input).gpu)},
 			{proof, both(when("attention builds its scores in full", func(in *Input) bool { return in.Place == memory.Attention }), (*Input).gpu)},
 			{proof, both(frames(5, "the stack ends in attention that builds its scores in full", "eager_attention", "attn_weights", "attention_scores", "attention_probs", "q @ k", "einsum('b i d, b j d -> b i j'", "torch.matmul(query", "torch.matmul(q,", "baddbmm", "get_attention_scores", "slicedattn", "_matmul_with_relative_keys", "_relative_position_to_absolute_position", "torch/_higher_order_ops/flex_attention.py"), func(in *Input) bool { return in.gpu() && !in.passes(3, "q_proj(", "k_proj(", "v_proj(") })},
@@ -264,8 +265,8 @@ var training = []hypothesis{
 			}),
 		},
 		figure: func(in *Input) (string, *int64) {
-			if why := ScoresOfXLA(in); why != "" {
-				return why, nil
+			if why := cmp.Or(ScoresOfXLA(in), scoresOfResidues(in)); why != "" {
+				return why, in.Requested
 			}
 			return productFigure("attention scores, built in full,")(in)
 		},
