@@ -55,7 +55,7 @@ func hostMemory(q *paramQuery) proposedValue {
 			need, how = need/cpus, fmt.Sprintf("%s, by %d processors", how, cpus)
 		}
 	}
-	if n := cause.RankCopies(q.input()); n > need && q.phase == "init" {
+	if n := cause.RankCopies(q.input()); n > need && q.phase == "init" && !q.is("one_holder") {
 		need, how = n+n/10, copiesFactor+"the "+classifier.GiB(n)+" of the ranks' copies of the weights"
 	}
 	const mostMemory = 1 << 42 // of a node
