@@ -24,6 +24,26 @@ func recordVetoes() []pattern.Pattern {
 			},
 		},
 		{
+			// A failure stands behind what the program did with the message, or in a message of its own.
+			Name:     "veto.heard",
+			Requires: []string{"ser message", "ser utterance", "ser input", "ser question", "ser query", "ser prompt"},
+			Expr: `^(?:[\w.\[\]-]{1,80}\s{1,3}(?:- )?){0,3}?(?i:received|got|new|incoming|handling|processing|parsing|parsed) (?:a |the |new )?[Uu]ser (?:message|utterance|input|question|query|prompt):? (["'])` +
+				`(?>(?:(?!\1).|(?<=\w)\1(?=\w)){0,4000})(?<=` + remarked + `.{0,4000})\1(?!.{0,2000}` + remarked + `)`,
+			Also:   []string{"torch.oom.of_which", "kernel.killed", "slurm.oom_kill", "cuda.error", "veto.conditional", "veto.question", "veto.kernel_quoted"},
+			Veto:   true,
+			Source: "what people say to a bot (Rasa, core/processor.py, and bots that log alike)",
+			Match: lines(
+				"rasa.core.processor  - Received user message 'it ended with slurmstepd: error: Detected 1 oom_kill event in StepId=1.0.' with intent '{'name': 'ask'}' and entities '[]'",
+				"[u-7] - Received user message 'I can't train: torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has a total capacity of 79.15 GiB of which 1.00 GiB is free.' with intent 'ask'",
+				`Processing user query: "dmesg says Out of memory: Killed process 41 (python) total-vm:1kB, anon-rss:1kB, file-rss:0kB"`,
+			),
+			NoMatch: []string{
+				"Received user message 'hi' with intent 'greet', then RuntimeError: CUDA error: out of memory", "Processing user query 'hi' failed: RuntimeError: CUDA error: out of memory", "Received message 'RuntimeError: CUDA error: out of memory' from rank 3",
+				"Received user message 'I get CUDA error: out of memory' and failed: RuntimeError: CUDA error: out of memory", "failed: RuntimeError: CUDA error: out of memory while processing user message 'hi'", "Processing user message 'hi: RuntimeError: CUDA error: out of memory",
+				"Sent user message 'RuntimeError: CUDA error: out of memory'", "received user error 'RuntimeError: CUDA error: out of memory'",
+			},
+		},
+		{
 			// A tool that failed says so in isError.
 			Name:     "veto.tool_result",
 			Literals: []string{`"jsonrpc"`},

@@ -178,14 +178,14 @@ func mentionVetoes() []pattern.Pattern {
 		},
 		{
 			Name:     "veto.placeholder",
-			Literals: []string{"XX GiB", "XX MiB", "xx GiB", "xx MiB", "exec ...: "},
-			Expr:     `\b(?:X{1,4}\.)?X{2,4} [GM]iB\b|\b(?:x{1,4}\.)?x{2,4} [GM]iB\b|/exec \.{3}: `,
+			Literals: []string{"XX GiB", "XX MiB", "allocate X", "xx GiB", "xx MiB", "exec ...: "},
+			Expr:     `\b(?:X{1,4}\.)?X{2,4} [GM]iB\b|\b(?:x{1,4}\.)?x{2,4} [GM]iB\b|\ballocate X [GM]iB\b|/exec \.{3}: `,
 			Veto:     true,
 			Also:     []string{"host.memory_error", "torch.oom.class", "host.enomem"},
 			Source:   "manuals: the form of a message, without figures",
 			Match: lines(
 				"MemoryError: Unable to allocate X.XX GiB for an array with shape (X, X, X)",
-				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate xx.xx GiB",
+				"torch.OutOfMemoryError: CUDA out of memory. Tried to allocate xx.xx GiB", "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate X GiB",
 				`"error_message": "fork/exec ...: cannot allocate memory",`,
 			),
 			NoMatch: []string{"fork/exec /usr/bin/nvidia-smi: cannot allocate memory", "MemoryError: Unable to allocate 1.00 GiB for an array with shape (1, 2)"},
