@@ -18,7 +18,7 @@ import (
 func (r *Reader) isShown(e *parser.Event, at int) bool {
 	own, _, _ := bytes.Cut(r.buf[at:], newline)
 	placed, _ := r.inPlaces(own, at)
-	return placed || r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.isRanked(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.inCommand(at) || r.inPasses(at) ||
+	return placed || r.inUsage(at) || r.isFound(own, at) || r.inFrame(own, at) || r.isRanked(own, at) || r.inPassage(at) || r.inToolOutput(own, at) || r.isObserved(own, at) || r.inCommand(at) || r.inPasses(at) ||
 		r.inDrawn(own, at) || r.isLabeled(own, at) || r.inColumn(own, at) || r.inProfile(own, at) || r.inPatch(own, at) || r.inConfiguration(e, own, at) || r.isTextRow(own, at)
 }
 
@@ -259,6 +259,26 @@ func (r *Reader) inToolOutput(own []byte, at int) bool {
 		return true
 	}
 	return toolCall().Match(r.lineOver(at, below)) && !toolFailed().Match(own)
+}
+
+// observed heads what a tool printed, where an agent shows the first line of that behind it.
+var observed = lazyre.New(`(?:^|[\]:>] )(?:O(?:bservation|BSERVATION)s?|[Tt]ool[ _](?:[Oo]utput|[Rr]esult|[Rr]esponse)): ?$`)
+
+// isObserved reports whether an event is in a traceback with a label before each of its lines, the first of which stands behind such a heading: no
+// process writes that before its own label.
+func (r *Reader) isObserved(own []byte, at int) bool {
+	body, _ := envelope.Peel(own)
+	label := bytes.TrimRight(own[:len(own)-len(body)], " ")
+	if len(label) == 0 || !r.holdsAbove(at, ": "+string(label)) {
+		return false // as most events
+	}
+	for line := range r.above(at) {
+		if !bytes.HasPrefix(line, label) {
+			head, first, ok := bytes.Cut(line, label)
+			return ok && observed().Match(head) && ofTrace().Match(first)
+		}
+	}
+	return false
 }
 
 // lineOver is the nearest line above that is indented less than that far, nil where there is none.

@@ -37,6 +37,12 @@ func TestWhatAProgramShowsIsQuoted(t *testing.T) {
 		log    string
 		quoted bool
 	}{
+		"a traceback that an agent sees":    {"Action: tail\nObservation: [rank2]:   File \"a.py\", line 9, in f\n[rank2]:     g()\n[rank2]: " + oom, true},
+		"from its first line on":            {"[step 4] Tool output: (W pid=7) Traceback (most recent call last):\n(W pid=7)   File \"a.py\", line 9, in f\n(W pid=7)     g()\n(W pid=7) " + oom, true},
+		"a rank behind an observation":      {"Observation: [rank2]: done\n[rank2]: " + oom, false},
+		"a rank that an agent does not see": {"Observation: [rank2]:   File \"a.py\", line 9, in f\n[rank2]:     g()\nThought: so\n[rank2]: " + oom, false},
+		"another rank":                      {"Observation: [rank2]:   File \"a.py\", line 9, in f\n[rank2]:     g()\n[rank3]: " + oom, false},
+		"a traceback behind another word":   {"Failed: [rank2]:   File \"a.py\", line 9, in f\n[rank2]:     g()\n[rank2]: " + oom, false},
 		"what a linter finds":               {"Linting: 84 file(s)\ndocs/faq.md:31 MD024/no-duplicate-heading Multiple headings [Context: \"" + kill[:len(kill)-1] + "\"]\n", true},
 		"what a checker of types finds":     {"/x/a.py\n  /x/a.py:57:9 - error: Argument of type \"Literal['" + oom[:len(oom)-1] + "']\" is no int\n", true},
 		"the lines below it":                {"/x/a.py\n  /x/a.py:57:9 - error: Argument is no int\n    \"Literal['" + oom[:len(oom)-1] + "']\" is not assignable to \"int\"\n", true},
