@@ -208,8 +208,8 @@ var blockText = lazyre.New(`^[|>][-+]?$`)
 
 // chatKey is the key of what somebody said or a tool printed, chatTurn its neighbor that says who, or the list of such turns.
 var (
-	chatKey  = lazyre.New(`^(?:content|text|value|output|result|observation|thought|arguments|input)$`)
-	chatTurn = lazyre.New(`^(?:["']?(?:role|from)["']?: ?["']?(?:user|assistant|system|developer|tool|function|human|gpt)\b|["']?(?:messages|conversations?|trajectory|transcript)["']?: ?\[?$)`)
+	chatKey  = lazyre.New(`^(?:content|prompt|text|value|output|result|observation|thought|arguments|input)$`)
+	chatTurn = lazyre.New(`^(?:["']?(?:role|from)["']?: ?["']?(?:user|assistant|system|developer|tool|function|human|gpt|SYSTEM|HUMAN|BOT)\b|["']?(?:messages|conversations?|trajectory|transcript)["']?: ?\[?$)`)
 )
 
 // promptText is the key of a text over several lines that is the data of a run.
@@ -225,10 +225,10 @@ var (
 	foundKey  = lazyre.New(`(?i)^["']?\w{0,30}(?:match|found|hit|detected|seen)`)
 )
 
-// A rule by which a monitor knows a message has an example of it, or says what it is about. What a rule has found has other keys.
+// A rule by which a monitor knows a message has an example of it, what to write in its place, or what it is about. What a rule has found has other keys.
 var (
 	rulesKey   = lazyre.New(`^["']?(?:\w{1,30}_)?(?:rules|patterns|signatures|matchers)["']?: ?\[?$`)
-	exampleKey = lazyre.New(`^(?:examples?|samples?|description|help|hint)$`)
+	exampleKey = lazyre.New(`^(?:examples?|samples?|description|help|hint|replace_placeholder|replacement)$`)
 )
 
 // inMember reports whether an event is the value of a key or an item of a list, and the keys around it show a dialogue, a list of known
@@ -241,7 +241,7 @@ func (r *Reader) inMember(at int) bool {
 		return false
 	}
 	isItem := indent > indentOf(line) || isQuoteAt(line, indent)
-	isExample := m != nil && exampleKey().Match(m[1])
+	isExample, opens := m != nil && exampleKey().Match(m[1]), false
 	for line := range r.above(at) {
 		column := columnOf(line)
 		if len(line) == 0 || column > indent || m == nil && column == indent {
@@ -255,13 +255,13 @@ func (r *Reader) inMember(at int) bool {
 			}
 			fallthrough // what stands below it is its text
 		case m != nil:
-			isAround := column < indent
-			indent = column
+			isAround := column < indent || opens && column == indent // a list may have no more indent than its key
+			indent, opens = column, column > indentOf(line)
 			item := line[column:]
 			if catalogKey().Match(item) || chatKey().Match(m[1]) && chatTurn().Match(item) || isExample && isAround && rulesKey().Match(item) && !foundKey().Match(item) {
 				return true
 			}
-			if column > indentOf(line) {
+			if opens {
 				indent = indentOf(line) // the first key of an item of a list: what is above is of another one
 			}
 		default:
@@ -271,15 +271,18 @@ func (r *Reader) inMember(at int) bool {
 	return false
 }
 
-// A record of a data set has a task and what solves it. A failure has other keys: error, message, detail.
+// A record of a data set has a task and what solves it. A failure has other keys: error, message, detail. What a search in an index of
+// vectors found has lists of texts and of distances.
 var (
-	taskMember = lazyre.New(`^["']?(?:prompt|question|instruction|problem|query|Q)["']?: ?[^{ ]`)
+	taskMember = lazyre.New(`^["']?(?:(?:orig(?:in|inal)?_|full_)?prompt|question|instruction|problem|query|Q)["']?: ?[^{ ]`)
 	answerKey  = lazyre.New(`^(?:(?:assistant|chosen|expected|final|generated|gold|model|predicted|raw|reference|rejected)_)?(?:answer|chosen|completion|critique|generation|ground_truth|output|passage|prediction|rationale|reasoning|reference|rejected|reply|response|solution)s?(?:_\d{1,3})?$|^(?:generated_text|pred)$`)
+	foundTexts = lazyre.New(`^(?:documents|texts|chunks|passages)$`)
+	besideHits = lazyre.New(`^["'](?:distances|embeddings|metadatas|similarities)["']: `)
 	loneText   = lazyre.New(`^[ \t]+"text": ".*"\s*$`)
 )
 
 // inRecord reports whether an event is in a record of a data set that is printed over several lines, as JSON, as YAML or by Python's pprint,
-// which wraps a text: in the task, in an answer below it, or in the one text that the record has.
+// which wraps a text: in the task, in an answer below it, among the texts that a search found, or in the one text that the record has.
 func (r *Reader) inRecord(at int) bool {
 	event, _, _ := bytes.Cut(r.buf[at:], newline)
 	m, own, members := memberOf(event), columnOf(event), 0
@@ -299,7 +302,7 @@ func (r *Reader) inRecord(at int) bool {
 		case column < own:
 			return members == 0 && string(line) == "{" && loneText().Match(event)
 		case column == own && m != nil && key != nil:
-			if members++; answerKey().Match(m[1]) && taskMember().Match(line[column:]) {
+			if members++; answerKey().Match(m[1]) && taskMember().Match(line[column:]) || foundTexts().Match(m[1]) && besideHits().Match(line[column:]) {
 				return true
 			}
 		}
