@@ -192,7 +192,7 @@ const insteadOf = `^[^"']{0,300}\b(?:[Ff]ailed|[Ee]rror|[Ee]xception|[Cc]annot|[
 // fellBack matches what a program says above the traceback that it caught: what it uses instead. Libraries say so at the start of healthy runs as
 // well, so it is no event, and where a traceback follows that nothing caught, the program died of that.
 func fellBack() pattern.Pattern {
-	literals := []string{" on CPU", " on cpu", " on the CPU", " on the cpu"}
+	literals := []string{"g on CPU", "g on cpu", "t on CPU", "t on cpu", " on the CPU", " on the cpu"} // running on CPU, solving it on CPU
 	for _, what := range []string{"falling back to ", "switching to ", "reverting to ", "using "} {
 		literals = slices.Concat(literals, after(",;-:.", " "+what), after(":.", " "+strings.ToUpper(what[:1])+what[1:]))
 	}
