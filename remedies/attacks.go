@@ -119,6 +119,7 @@ var attacksThere = []attack{
 	{"states_too_big", "calibrates", []string{"param-offload", "calibration-cache", "pieces", "calibration-samples"}},
 	{"host_offload", "calibrates", []string{"calibration-samples", "calibration-cache", "host-limit", "length", "host-node"}},
 	{"activations", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["activations"]...)},
+	{"optimizer_first_step", "engine_stays", append([]string{"sleep", "share-down"}, attacks["optimizer_first_step"]...)},
 	{"optimizer_first_step", "max_memory_percent>0.5", append([]string{"generator-cache"}, attacks["optimizer_first_step"]...)},
 	{"logits", "ulysses_sequence_parallel_size>1", append([]string{"padding"}, attacks["logits"]...)}, // which splits nothing that is padded
 	{"entropy_chain", "ulysses_sequence_parallel_size>1", append([]string{"padding"}, attacks["entropy_chain"]...)},

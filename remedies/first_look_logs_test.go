@@ -210,6 +210,11 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 			"[2025-03-11 19:20:28,033] [INFO] [partition_parameters.py:348:__exit__] finished initializing model - num_params = 507, num_elems = " + parameters + "\n[2025-03-11 19:22:41,862] [INFO] [logging.py:128:log_dist] [Rank 0] Creating torch.bfloat16 ZeRO stage 3 optimizer\n" +
 			"[2025-03-11 19:24:51,881] [INFO] [utils.py:781:see_memory_usage] Before initializing optimizer states\nOut of memory: Killed process 20117 (python) total-vm:412345678kB, anon-rss:91234567kB, file-rss:0kB, shmem-rss:0kB, UID:0 pgtables:1kB oom_score_adj:0\n"
 	}
+	besideEngine := func(sleeps string) string {
+		return "$ trl grpo --model_name_or_path /m/Qwen3-4B --dtype bfloat16 --use_vllm True --vllm_mode colocate --vllm_gpu_memory_utilization 0.6 --vllm_enable_sleep_mode " + sleeps + " --gradient_checkpointing True --per_device_train_batch_size 2 --num_processes 1\n" +
+			"INFO 10-02 13:05:43 [core.py:76] Initializing a V1 LLM engine (v0.10.2) with config: model='/m/Qwen3-4B', dtype=torch.bfloat16, max_seq_len=1536, tensor_parallel_size=1\nINFO 10-02 13:06:24 [gpu_worker.py:298] Available KV cache memory: 37.92 GiB\n***** Running training *****\n  Num examples = 93,733\n  Number of trainable parameters = 4,022,468,096\n" +
+			stackOf(full("48.00 MiB", "79.11", "44.62 MiB", "76.31"), "trl/scripts/grpo.py|main|trainer.train()", "transformers/trainer.py|_inner_training_loop|self.optimizer.step()", "torch/optim/adamw.py|_init_group|state[\"exp_avg_sq\"] = torch.zeros_like(")
+	}
 	const startsBeside = "+ swift rlhf --rlhf_type grpo --model /m/Qwen2.5-7B-Instruct --train_type lora --use_vllm true --vllm_mode colocate --vllm_gpu_memory_utilization 0.9 --offload_model false --offload_optimizer false\n"
 	const eager = "transformers/models/gpt_oss/modeling_gpt_oss.py|eager_attention_forward|combined_logits = combined_logits - combined_logits.max(dim=-1, keepdim=True).values"
 	answersTo(t, map[string]expected{
@@ -238,6 +243,8 @@ func TestWhatALogSaysOfItsParts(t *testing.T) {
 		"a model on an empty card":                      {log: refuses("Model", "78.60"), cause: "states_too_big", has: "tp_size"},
 		"states that would fill the cards":              {log: offloadsBoth("22.25B"), cause: "host_offload", first: "zero_optimization.offload_param.device=none", never: "offload_optimizer.device=none"},
 		"states for which the cards have room":          {log: offloadsBoth("8.03B"), cause: "host_offload", first: "zero_optimization.offload_optimizer.device=none"},
+		"Adam's states beside an engine that stays":     {log: besideEngine("False"), cause: "optimizer_first_step", first: "--vllm_enable_sleep_mode=true", has: "--optim=adamw_8bit"},
+		"beside one that sleeps":                        {log: besideEngine("True"), cause: "optimizer_first_step", first: "--optim=adamw_8bit", never: "sleep_mode"},
 		"an engine that starts beside a trained model": {log: startsBeside + stackOf("ValueError: Free memory on device (62.61/79.25 GiB) on startup is less than desired GPU memory utilization (0.9, 71.33 GiB). Decrease GPU memory utilization or reduce GPU memory used by other processes.",
 			"swift/trainers/rlhf_trainer/rollout_mixin.py|_prepare_vllm_engine|engine = GRPOVllmEngine(", "vllm/v1/worker/gpu_worker.py|init_device|raise ValueError("), cause: "engine_share_too_large", first: "--vllm_gpu_memory_utilization=0.75", has: "--offload_model", never: "offload_optimizer"},
 		"a process that writes predictions is gone":   {log: augments("RuntimeError: Some background workers are no longer alive\n"), cause: "loader_workers", has: "nnUNet_def_n_proc=2", never: "nnUNet_n_proc_DA"},

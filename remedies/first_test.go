@@ -92,6 +92,7 @@ var attackersThere = []attack{
 	{"loader_workers", "routed_experts", []string{"routing-replay"}},  // of all tokens of a rollout
 	{"activations", "max_memory_percent>0.5", []string{"generator-cache"}},
 	{"optimizer_first_step", "max_memory_percent>0.5", []string{"generator-cache"}},
+	{"optimizer_first_step", "engine_stays", []string{"sleep", "share-down"}}, // what the engine holds is room for the states
 	{"optimizer_first_step", "dtype=float32", []string{"dtype"}},
 	{"states_too_big", "adapter_slots", []string{"adapter-rank", "adapter-slots"}},
 	{"states_too_big", "code:prepare_model(self.ref_model", []string{"reference"}},
