@@ -186,22 +186,28 @@ func detail(in *Incident, x *Proposal) string {
 // changeColumn is where what a setting was stands, at the latest.
 const changeColumn = 76
 
+// noteOf says as a comment what a setting was: its value, that it was not set, or a default that the log does not show.
+func noteOf(c *Change) string {
+	byDefault, rest, ok := strings.Cut(c.ComputedFrom, wordByDefault)
+	switch {
+	case removes(c): // the snippet's own comment says it
+		return ""
+	case ok && strings.HasPrefix(rest, wordRecent):
+		return wordRecentDefault + clip(byDefault)
+	case ok:
+		return wordDefault + clip(byDefault)
+	case c.From != nil && unset(*c.From):
+		return wordWasUnset
+	case c.From != nil:
+		return wordWas + shortened(*c.From, 40)
+	}
+	return ""
+}
+
 // writeChange writes a setting as it is to be pasted, with its old value as a comment. It returns the lines of its snippet:
 // a section that the snippet above has opened is not opened again.
 func writeChange(p *page, c *Change, above []string) []string {
-	note := ""
-	if byDefault, rest, ok := strings.Cut(c.ComputedFrom, wordByDefault); ok && strings.HasPrefix(rest, wordRecent) {
-		note = wordRecentDefault + clip(byDefault)
-	} else if ok {
-		note = wordDefault + clip(byDefault)
-	} else if c.From != nil && unset(*c.From) {
-		note = wordWasUnset
-	} else if c.From != nil {
-		note = wordWas + shortened(*c.From, 40)
-	}
-	if removes(c) {
-		note = "" // the comment says it
-	}
+	note := noteOf(c)
 	lines := strings.Split(strings.TrimRight(c.Snippet, "\n"), "\n")
 	switch {
 	case c.Key == "" && c.Snippet == "":

@@ -208,7 +208,7 @@ type htmlProposal struct {
 }
 
 // htmlSnippet is a setting to paste.
-type htmlSnippet struct{ Text, Was, Verb string } // a setting without a value has a verb
+type htmlSnippet struct{ Text, Was, Verb string } // what it was, as a note; a setting without a value has a verb
 
 // htmlScale compares the request with what is free, before and after a change, in percent of the larger.
 type htmlScale struct {
@@ -224,9 +224,7 @@ func htmlProposalOf(in *Incident, x *Proposal) htmlProposal {
 		if s.Text == "" {
 			s.Text, s.Verb = c.Key, verbs[c.Direction]
 		}
-		if c.From != nil {
-			s.Was = *c.From
-		}
+		s.Was = strings.TrimPrefix(noteOf(c), "# ")
 		if s.Text != "" {
 			out.Snippets = append(out.Snippets, s)
 		}

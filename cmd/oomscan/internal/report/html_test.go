@@ -43,6 +43,25 @@ func TestThePageHoldsTheAnswerInTheTextReportsWords(t *testing.T) {
 	}
 }
 
+func TestThePageSaysWhetherTheLogShowsWhatASettingWas(t *testing.T) {
+	t.Parallel()
+	eight, none := "8", "None"
+	for _, c := range []struct {
+		name, computed string
+		from           *string
+		want           string
+	}{
+		{"a value of the log", "8 / 4 = 2", &eight, "was 8"},
+		{"a setting that the log shows unset", "", &none, "was not set"},
+		{"a default", "8 by default: 8 / 4 = 2", &eight, "not in the log; default: 8"},
+		{"a default of some versions", "8 by default in recent versions: 8 / 4 = 2", &eight, "not in the log; recent default: 8"},
+		{"nothing known", "", nil, ""},
+	} {
+		x := &Proposal{Changes: []Change{{Key: "num_workers", Snippet: "num_workers=2", From: c.from, ComputedFrom: c.computed}}}
+		assert.Equal(t, c.want, htmlProposalOf(&Incident{}, x).Snippets[0].Was, c.name)
+	}
+}
+
 // tags are all that the page's own template may open.
 var tags = regexp.MustCompile(`<\s*/?\s*([a-zA-Z][a-zA-Z0-9]*)`)
 

@@ -98,8 +98,8 @@ func (m *markdown) proposal(in *Incident, x *Proposal) {
 	for i := range x.Changes {
 		c := &x.Changes[i]
 		switch {
-		case c.Snippet != "" && c.From != nil && !strings.Contains(c.Snippet, "\n"):
-			lines = append(lines, c.Snippet+"  "+wordWas+clip(*c.From))
+		case c.Snippet != "" && noteOf(c) != "" && !strings.Contains(c.Snippet, "\n"):
+			lines = append(lines, c.Snippet+"  "+noteOf(c))
 		case c.Snippet != "":
 			lines = append(lines, c.Snippet)
 		case c.Key != "":
