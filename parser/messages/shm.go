@@ -109,17 +109,19 @@ func otherSharedMemory() []pattern.Pattern {
 		{
 			Name:     "python.shm_enospc",
 			Literals: []string{"[Errno 28] No space left on device: "},
-			Expr:     `\[Errno 28\] No space left on device: ['"](?<path>/dev/shm/[^'"]{1,200}|/?(?:torch_|psm_|sem\.|pymp-|mp-|wnsm_)[^'"/]{1,200})['"]`,
+			Expr:     `\[Errno 28\] No space left on device: (?:['"][^'"]{1,400}['"] -> )?['"](?<path>/dev/shm/[^'"]{1,200}|/?(?:torch_|psm_|sem\.|pymp-|mp-|wnsm_)[^'"/]{1,200})['"](?! -> )`,
 			Kind:     parser.SHMExhausted, Role: parser.Evidence, Set: map[string]string{"errno": "28"},
-			Source: "CPython 3.8-3.14 Lib/multiprocessing/shared_memory.py, heap.py, synchronize.py",
+			Source: "CPython 3.8-3.14 Lib/multiprocessing/shared_memory.py, heap.py, synchronize.py; of a copy, Lib/shutil.py names the source and the copy",
 			Match: []pattern.Sample{
 				{Line: `OSError: [Errno 28] No space left on device: '/psm_21f3a9c4'`, Want: parser.Fields{"path": "/psm_21f3a9c4"}},
 				{Line: `OSError: [Errno 28] No space left on device: '/dev/shm/pymp-8q2k1x_f/pym-77-abc'`, Want: parser.Fields{"path": "/dev/shm/pymp-8q2k1x_f/pym-77-abc"}},
+				{Line: `OSError: [Errno 28] No space left on device: '/data/m/model-1.safetensors' -> '/dev/shm/m/model-1.safetensors'`, Want: parser.Fields{"path": "/dev/shm/m/model-1.safetensors"}},
 			},
 			NoMatch: []string{
 				`OSError: [Errno 28] No space left on device`,
 				`OSError: [Errno 28] No space left on device: '/tmp/pymp-8q2k1x_f'`,
 				`OSError: [Errno 28] No space left on device: '/data/ckpt/model.pt'`,
+				`OSError: [Errno 28] No space left on device: '/dev/shm/m/model-1.safetensors' -> '/data/m/model-1.safetensors'`, // the disk is full
 			},
 		},
 		{
