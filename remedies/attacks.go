@@ -36,7 +36,7 @@ var attacks = map[string][]string{
 	"host_offload":           {"pinning", "offload-off", "host-cache", "host-limit", "host-node", "nvme", "pinned-blocks", "param-offload", "more-gpus"},
 	"host_load":              {"numa-copies", "dtype", "lazy-load", "host-limit", "vm-memory", "swap", "host-node", "host-cache", "offload-off"},
 	"loader_workers":         {"data-cache", "sample-buffer", "rollout-batch", "workers", "pinning", "writer-batch", "vm-memory", "host-limit", "ray-tasks", "host-node"},
-	"shm":                    {"shm-size", "object-store", "workers"},
+	"shm":                    {"shm-copy", "shm-size", "object-store", "workers"},
 	"unknown":                {"micro-batch", "token-budget", "pieces", "smaller-model"},
 	"limit_too_small":        {"gpu-share", "temp-file", "sample-buffer", "host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off"},
 }

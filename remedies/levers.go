@@ -198,6 +198,7 @@ var levers = []lever{
 	{id: "page-file", topics: []string{"page-file"}, costs: "room on disk"},
 	{id: "swap", topics: []string{"swap"}, costs: "a slower load, and room on disk"},
 	{id: "host-node", topics: []string{"host-node"}},
+	{id: "shm-copy", keys: []string{"use_shm"}, costs: "a slower load of the weights"},
 	{id: "shm-size", keys: []string{"shm_size", "sizelimit", "shm"}},
 	{id: "prompt-cache", keys: []string{"cache_ram"}, costs: "repeated prompts are processed again"},
 	{id: "nvme", topics: []string{"nvme"}, costs: "slower steps, and a fast disk on every node"},

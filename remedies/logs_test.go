@@ -57,6 +57,7 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 	const (
 		kill    = "[81231.4] Out of memory: Killed process 4711 (python) total-vm:91420112kB, anon-rss:62210344kB, file-rss:68096kB, shmem-rss:12288kB, UID:1000 pgtables:52880kB oom_score_adj:0\n"
 		trt     = "[TensorRT-LLM] TensorRT-LLM version: 1.1.0\nRuntimeError: Executor creation failed due to insufficient GPU memory.\n\nThe following component could not be created: "
+		noSpace = "shutil.Error: [('/m/model-00014-of-00017.safetensors', '/dev/shm/verl-cache/6f1d/m/model-00014-of-00017.safetensors', \"[Errno 28] No space left on device: '/m/model-00014-of-00017.safetensors' -> '/dev/shm/verl-cache/6f1d/m/model-00014-of-00017.safetensors'\")]\n"
 		bus     = "RuntimeError: DataLoader worker (pid 512) is killed by signal: Bus error. It is possible that dataloader's workers are out of shared memory. Please try to raise your shared memory limit.\n"
 		ray     = "ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.\nMemory on the node (IP: 10.0.0.3, ID: 4f) where the task (actor ID: 8a, name=WorkerDict.__init__, pid=3711, memory used=20.2GB) was running was 480.11GB / 503.51GB (0.953526), which exceeds the memory usage threshold of 0.95. Ray killed this worker (ID: c0) because it was the most recently scheduled task; to see more information about memory usage on this node, use `ray logs raylet.out -ip 10.0.0.3`. To see the logs of the worker, use `ray logs worker-c0*out -ip 10.0.0.3. Top 10 memory users:\nPID\tMEM(GB)\tCOMMAND\n%s\nRefer to the documentation on how to address the out of memory issue: https://docs.ray.io/en/latest/ray-core/scheduling/ray-oom-prevention.html.\n"
 		lmd     = "2025-10-02 09:00:00,000 - lmdeploy - INFO - async_engine.py:256 - input backend=pytorch\n"
@@ -485,6 +486,11 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 		// whose limit
 		{"a pod's volume for shared memory", "$ kubectl logs train-worker-0 -n ml\n" + bus, "shm", "dshm.emptyDir.medium=Memory"},
 		{"a container's shared memory", bus, "shm", "--shm-size=16g"},
+		{"a container's shared memory that somebody enlarged already", "$ docker run --gpus all --shm-size=48g trainer python train.py\n" + bus, "shm", "--shm-size=96g"},
+		{"and in bytes", "$ docker run --gpus all --shm-size=34359738368 trainer python train.py\n" + bus, "shm", "--shm-size=64g"},
+		{"a small one", "$ docker run --gpus all --shm-size=512m trainer python train.py\n" + bus, "shm", "--shm-size=16g"},
+		{"verl's copy of the model in shared memory", "+ python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=/m actor_rollout_ref.model.use_shm=True\n" + noSpace, "shm", "actor_rollout_ref.model.use_shm=False"},
+		{"and without that copy", "+ python3 -m verl.trainer.main_ppo actor_rollout_ref.model.path=/m actor_rollout_ref.model.use_shm=False\n" + noSpace, "shm", "--shm-size=16g"},
 		{"a container of Kubernetes with many workers", "$ kubectl describe pod trainer-0\n    Command:\n      python\n      train.py\n      --num_workers=16\n    Last State:     Terminated\n      Reason:       OOMKilled\n      Exit Code:    137\n    Limits:\n      memory:          64Gi\n", "loader_workers", "--num_workers=4"},
 		{"a container of Docker", "$ docker inspect trainer\n            \"OOMKilled\": true,\n            \"ExitCode\": 137,\n            \"Memory\": 34359738368,\n", "limit_too_small", "--memory=48G"},
 		{"what sacct says was requested", "slurmstepd: error: Detected 1 oom_kill event in StepId=1000.batch. Some of the step tasks have been OOM Killed.\n1000         OUT_OF_ME+        32G            \n1000.batch   OUT_OF_ME+              33100000K\n", "limit_too_small", "--mem=48G"},

@@ -95,6 +95,7 @@ var rules = sync.OnceValue(func() map[string]func(q *paramQuery) proposedValue {
 		"first_card":          firstCard,
 		"pod_request":         podRequest,
 		"host_memory":         hostMemory,
+		"shm_size":            shmSize,
 		"card_limit":          cardLimit,
 		"card_share":          cardShare,
 		"process_share":       processShare,

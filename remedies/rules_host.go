@@ -255,6 +255,20 @@ func parseSize(v string) (int64, bool) {
 	return int64(n), n < 1<<50
 }
 
+// shmSize is the first guess for a /dev/shm of the default size, and twice the size of one that somebody has made that large already.
+func shmSize(q *paramQuery) proposedValue {
+	guess, _ := parseSize(q.p.Value)
+	now, ok := parseSize(q.cur)
+	if bytes, plain := parseInt(q.cur); plain {
+		now, ok = bytes, bytes > 0 // Docker reads a number without a unit as bytes
+	}
+	if !ok || now < guess {
+		return proposedValue{to: q.p.Value}
+	}
+	unit := strings.TrimLeft(q.p.Value, "0123456789")
+	return proposedValue{to: itoa(ceilDiv(2*now, 1<<30)) + unit, how: "2 x " + classifier.GiB(now)}
+}
+
 // podRequest is the container's use that the kubelet reports, plus a tenth.
 func podRequest(q *paramQuery) proposedValue {
 	used, ok := parseInt(readField(q.Context, "used", "kubernetes.evicted"))
