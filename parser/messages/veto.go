@@ -326,12 +326,16 @@ func sampleVetoes() []pattern.Pattern {
 			Literals: []string{
 				"ut of memory", "OutOfMemoryError", "std::bad_alloc", "MemoryError", "OOM Killed", "Killed process", "annot allocate memory", "oom-kill", "oom_kill", "vailable memory for the cache",
 			},
-			Expr:    `^(?!.{0,2000}[│┃]\s*(?!-?\d{1,6}\.\d{1,6}\s)(?:[\w.-]{0,60}\d[\w.-]{0,60}|FAILED|ERROR|[Ff]ailed|[Ee]rror)\s*[│┃])\s{0,8}[│┃](?:[^│┃]{0,2000}[│┃]){2,40}\s{0,400}$`,
-			Also:    []string{"torch.oom.paren", "torch.oom.class", "torch.oom.of_which", "torch.oom.cut", "veto.advice", "veto.quoted", "veto.question"},
-			Veto:    true,
-			Source:  "rich tables: TRL print_prompt_completions_sample and others",
-			Match:   lines("│ RuntimeError: CUDA out of memory. Tried to       │ checkpointing; torch.OutOfMemoryError: CUDA out  │        │                   "),
-			NoMatch: []string{"│ OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB  │"},
+			Expr:   `^(?!.{0,2000}[│┃]\s*(?!-?\d{1,6}\.\d{1,6}\s)(?:[\w.-]{0,60}\d[\w.-]{0,60}|FAILED|ERROR|[Ff]ailed|[Ee]rror)\s*[│┃])\s{0,8}(?:[│┃] )?[│┃](?:(?! [│┃])[^│┃]{0,2000}[│┃]){2,40}(?: [│┃])?\s{0,400}$`,
+			Also:   []string{"torch.oom.paren", "torch.oom.class", "torch.oom.of_which", "torch.oom.cut", "veto.advice", "veto.quoted", "veto.question"},
+			Veto:   true,
+			Source: "rich tables: TRL print_prompt_completions_sample and others",
+			Match: lines("│ RuntimeError: CUDA out of memory. Tried to       │ checkpointing; torch.OutOfMemoryError: CUDA out  │        │                   ",
+				"│ │ Why did it stop?   │ torch.OutOfMemoryError: CUDA out of memory.  │     1.00 │ │"),
+			NoMatch: []string{
+				"│ OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB  │",
+				"│ │ OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB  │ │", // a panel within a panel
+			},
 		},
 		{
 			// What a server prints of a request is the user's text and the model's. Whatever it speaks of did not happen

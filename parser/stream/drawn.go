@@ -17,6 +17,7 @@ var (
 	rowSigns  = []string{"│", "┃", "║", "|"}
 	ruleSigns = []string{"├", "┡", "┣", "╞", "╟", "╠", "+-", "|-"}
 	topSigns  = []string{"╭", "┌", "┏", "╔"}
+	edgeSigns = slices.Concat(rowSigns, ruleSigns, topSigns, []string{"╰", "└", "┗", "╚"})
 )
 
 // textTitle is the upper rule of a panel that has somebody who speaks, what a model wrote or what its tool printed as its title, or a part of a program's help (typer,
@@ -36,8 +37,13 @@ func (r *Reader) inDrawn(own []byte, at int) bool {
 	}
 	var rows, heads [][]byte
 	rules := 0
+	own, framed := unframed(own)
 	for line := range r.above(at) {
-		switch line = bytes.TrimSpace(line); {
+		line = bytes.TrimSpace(line)
+		if framed {
+			line, _ = unframed(line)
+		}
+		switch {
 		case beginsWith(line, topSigns):
 			return rules > 0 && isOfTexts(rows) || rules == 0 && (textTitle().Match(line) || isOfOption(append([][]byte{own}, rows...)))
 		case beginsWith(line, ruleSigns):
@@ -50,6 +56,20 @@ func (r *Reader) inDrawn(own []byte, at int) bool {
 		}
 	}
 	return false
+}
+
+// unframed returns what a panel holds in a row of its own where that is a line of a box: a blank and a sign stand behind the panel's bar
+// (rich, a table within a panel).
+func unframed(row []byte) (inner []byte, ok bool) {
+	_, bar := utf8.DecodeRune(row)
+	_, end := utf8.DecodeLastRune(row)
+	if !beginsWith(row, rowSigns) || !endsWith(row, rowSigns) || len(row) < bar+end+2 || row[bar] != ' ' || row[len(row)-end-1] != ' ' {
+		return row, false
+	}
+	if inner = row[bar+1 : len(row)-end-1]; beginsWith(inner, edgeSigns) {
+		return inner, true
+	}
+	return row, false
 }
 
 // option begins the row of an option in such a help, with what its value is, but none. toText is how far a description is indented at least.

@@ -15,12 +15,16 @@ func TestABoxAroundTextsQuotesThem(t *testing.T) {
 		row    = "│ 59129812 │ OOM │ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. │\n"
 		user   = "╭─ user ─────────╮\n│ Classify it. │\n│              │\n"
 		panel  = "│ slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed. │\n╰───────╯\n"
+		raised = "│ torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB. │\n╰───────╯\n"
 		chosen = "[rm eval] #10\n    prompt   | Why?\n    chosen   | Look at\n"
 		kill   = "             | Out of memory: Killed process 4711 (python3) total-vm:1kB, anon-rss:1kB, file-rss:0kB\n"
 		spark  = "+-------+------------+\n|job_id |last_line   |\n+-------+------------+\n|8812041|step 1      |\n"
 		told   = "|8812107|slurmstepd: error: Detected 1 oom_kill event in StepId=1.0. Some of the step tasks have been OOM Killed.|\n"
 		record = "-[ RECORD 1 ]--------\nid    | 90413\nstate | solved\nempty |\nbody  | The log ends with +\n"
 	)
+	within := func(box string) string { // a panel
+		return "╭──── Step 1 ────╮\n│ " + strings.ReplaceAll(strings.TrimSuffix(box, "\n"), "\n", " │\n│ ") + " │\n"
+	}
 	ascii := strings.NewReplacer("│", "|", "┌────┬───────┬──────┐", "+----+---+---+", "├────┼───────┼──────┤", "+----+---+---+")
 	for name, c := range map[string]struct {
 		log    string
@@ -33,6 +37,11 @@ func TestABoxAroundTextsQuotesThem(t *testing.T) {
 		"a row behind a frame":            {spark + "+-------+------------+\nstep 1\n" + told, false},
 		"a table of posts":                {posts + row, true},
 		"its second row":                  {posts + first + row, true},
+		"a table within a panel":          {within(posts + row), true},
+		"a table of ranks within one":     {within(rank + row), false},
+		"a row behind a table within one": {within(posts + "└────┴───────┴──────┘\n" + row), false},
+		"a panel within a panel":          {within(user + raised), true},
+		"an error within a panel":         {within(strings.Replace(user, "─ user", "─ Error", 1) + raised), false},
 		"a table of ASCII":                {ascii.Replace(posts + first + row), true},
 		"a table of ranks":                {rank + row, false},
 		"a table of trials":               {strings.NewReplacer("title", "trial", "body", "text").Replace(posts) + row, false},
