@@ -185,12 +185,13 @@ func recordVetoes() []pattern.Pattern {
 		{
 			Name:     "veto.example",
 			Requires: []string{"ample", "AMPLE", "rompt", "ROMPT", "ompletion", "OMPLETION", "content=", "uestion=", "uery=", "assage=", "rguments=", "nswer=", "nstruction=", "User: ", "enerated", "(score", "(sim", "- input: ", " output: "},
-			Expr:     `\b(?:page_content|question|prompt|completion|query|passage|arguments|answer|instruction)=\(?(?:'(?:[^'\\]|\\.){0,4000}?|"(?:[^"\\]|\\.){0,4000}?)` + remarked + `|^\s{0,4}- (?:input|(?:actual|expected) output): |(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})|^User: (?!(?i:\W{0,4}(?:\w{1,20} ){0,2}(?:errors?|failed|failure|exception)\b))|(?:^|: )generated(?: text)?: ["'](?<!` + oomWords + `.{0,4000})|^\s{0,8}\[?\d{1,3}[\]).:] \((?:score|sim(?:ilarity)?)[=:] ?-?[01]?\.\d{1,8}\) `,
-			Veto:     true, Source: "an example that a program shows before it trains or serves; passages that a search returns",
+			Expr:     `\b(?:page_content|question|prompt|completion|query|passage|arguments|answer|instruction)=\(?(?:'(?:[^'\\]|\\.){0,4000}?|"(?:[^"\\]|\\.){0,4000}?)` + remarked + `|^\s{0,4}- (?:input|(?:actual|expected) output): |(?i)\b(?:example|sample|prompt|completion)s?(?: \d{1,6}| \w{1,12}){0,2}: ?["'\[{](?<!` + oomWords + `.{0,4000})|^User: (?!(?i:\W{0,4}(?:\w{1,20} ){0,2}(?:errors?|failed|failure|exception)\b))|(?:^|: )generated(?: text)?: ["'](?<!` + oomWords + `.{0,4000})|^\s{0,8}\[?\d{1,3}[\]).:] \((?:score|sim(?:ilarity)?)[=:] ?-?[01]?\.\d{1,8}\) |\(score: -?\d{1,6}(?:\.\d{1,20})?, threshold: -?\d.{0,400}?, reason: (?!None)`,
+			Veto:     true, Source: "an example that a program shows before it trains or serves; passages that a search returns; why a judge gave a score (DeepEval, evaluate/utils.py)",
 			Match: lines(
 				`Example prompt: "RuntimeError: CUDA error: out of memory"`,
 				"User: my job says RuntimeError: CUDA error: out of memory", "  - input: RuntimeError: CUDA error: out of memory", "  - expected output: CUDA error: out of memory",
 				`eval: generated: "RuntimeError: CUDA error: out of memory"`,
+				"  - Correctness [GEval] (score: 0.91, threshold: 0.5, strict: False, evaluation model: m, reason: It says that 'RuntimeError: CUDA error: out of memory' comes from the driver., error: None)",
 				"[2] (score=0.83) faq.md: slurmstepd: error: Detected 1 oom_kill event in StepId=991.batch. Some of the step tasks have been OOM Killed.",
 				`Document(metadata={'source': 'faq.md'}, page_content='RuntimeError: CUDA error: out of memory')`,
 				`RequestOutput(request_id=0, prompt='What\'s this?\n\nValueError: No available memory for the cache blocks.', prompt_token_ids=[1], outputs=[])`,
@@ -199,6 +200,7 @@ func recordVetoes() []pattern.Pattern {
 				"input: RuntimeError: CUDA error: out of memory", "User: request failed: RuntimeError: CUDA error: out of memory", "Completion: RuntimeError: CUDA error: out of memory", "Response: CUDA error: out of memory",
 				`Reply(prompt='it\'s', error='ValueError: No available memory for the cache blocks.')`, "Exception generated: 'CUDA error: out of memory'", "prompt='hello' failed: RuntimeError: CUDA error: out of memory", "sample 3 failed: RuntimeError: CUDA error: out of memory",
 				"[3] (rank=0.5) RuntimeError: CUDA error: out of memory", "trial 3 (score=0.83) failed: RuntimeError: CUDA error: out of memory",
+				"  - Correctness [GEval] (score: None, threshold: 0.5, strict: False, evaluation model: m, reason: None, error: RuntimeError: CUDA error: out of memory)",
 			},
 		},
 		{
