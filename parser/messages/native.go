@@ -111,14 +111,14 @@ func libraryPatterns() []pattern.Pattern {
 			Program: anyCUDA,
 			Literals: []string{
 				"== cudaSuccess (2 vs. 0)", "cudaSuccess. 2 vs 0.", "CUDA: out of memory", "ErrStr:out of memory", "Gpu API call) out of memory", "MemorySpace named \"", "emory Object Allocation Failure",
-				"CL_MEM_OBJECT_ALLOCATION_FAILURE", "ERROR_OUT_OF_DEVICE_MEMORY", "== cudaSuccess] out of memory", "Insufficient memory on accelerator", "Not enough memory left", "code: 2, reason: out of memory", "GPUassert: out of memory",
+				"CL_MEM_OBJECT_ALLOCATION_FAILURE", "ERROR_OUT_OF_DEVICE_MEMORY", "== cudaSuccess] out of memory", "Insufficient memory on accelerator", "Not enough memory left", "code: 2, reason: out of memory", "GPUassert: out of memory", "(error-code 2)",
 			},
 			Expr: `cudaSuccess\. 2 vs 0\. Error at: .{1,300}: out of memory|Check failed: .{1,120}?(?:== cudaSuccess \(2 vs\. 0\)(?:\s*$| {1,2}out of memory| Name: \w{1,60} ErrStr:out of memory)|: CUDA: out of memory)|\(-217:Gpu API call\) out of memory` +
 				`|Allocation using MemorySpace named "(?:Cuda|HIP|SYCL)\w{0,20}" failed` +
 				`|rror: Memory Object Allocation Failure|(?:failed|returned|[Ee]rror|\bcl[A-Z]\w{3,40}\(\d{0,3}\):)[^=]{0,60} CL_MEM_OBJECT_ALLOCATION_FAILURE|(?:VkResult|Vulkan Error, code=-2|MESA: error: \S{1,200}:\d{1,6}): (?:VK_)?ERROR_OUT_OF_DEVICE_MEMORY` +
-				`|== cudaSuccess\] out of memory|^ERROR: Insufficient memory on accelerator|code: 2, reason: out of memory|\bGPUassert: out of memory|^\s{2,16}Not enough memory left\.?\s*$`,
+				`|== cudaSuccess\] out of memory|^ERROR: Insufficient memory on accelerator|code: 2, reason: out of memory|\bGPUassert: out of memory|ERROR: out of memory in \S{1,400} at line \d{1,6} \(error-code 2\)|^\s{2,16}Not enough memory left\.?\s*$`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
-			Source: "Caffe, Caffe2, MXNet, DGL, OpenCV, Kokkos, OpenCL through LightGBM, Vulkan through Isaac Sim, TVM and Mesa, ThunderGBM, LAMMPS, wgpu, dlib, the macro of many small programs",
+			Source: "Caffe, Caffe2, MXNet, DGL, OpenCV, Kokkos, OpenCL through LightGBM, Vulkan through Isaac Sim, TVM and Mesa, ThunderGBM, LAMMPS, wgpu, dlib, RELION (acc/cuda/cuda_settings.h), the macro of many small programs",
 			Match: lines(
 				"F0612 15:04:22.410962 12345 syncedmem.cpp:78] Check failed: error == cudaSuccess (2 vs. 0)  out of memory",
 				"Check failed: (cudaMalloc(&gpu_ptr_, size_)) == cudaSuccess (2 vs. 0) ",
@@ -136,10 +136,13 @@ func libraryPatterns() []pattern.Pattern {
 				"    Not enough memory left",
 				"RuntimeError: Error while calling cudaMalloc(&data, n) in file /tmp/dlib/cuda/gpu_data.cpp:218. code: 2, reason: out of memory",
 				"GPUassert: out of memory subgraph_generator.cu 109",
+				"ERROR: out of memory in /opt/relion/src/acc/cuda/custom_allocator.cuh at line 436 (error-code 2)",
+				"000/??? sec ~~(,_,\">  [oo]KERNEL_ERROR: out of memory in /opt/relion/src/acc/utilities_impl.h at line 253 (error-code 2)",
 				"ERROR: Insufficient memory on accelerator (src/GPU/gpu_extra.h:38)",
 			),
 			NoMatch: []string{
 				"VK_ERROR_OUT_OF_DEVICE_MEMORY = -2,", "#define CL_MEM_OBJECT_ALLOCATION_FAILURE -4",
+				"ERROR: an illegal memory access was encountered in /opt/relion/src/acc/utilities.h at line 31 (error-code 700)",
 				"Check failed: error == cudaSuccess (77 vs. 0)  an illegal memory access was encountered",
 			},
 		},
