@@ -20,6 +20,7 @@ var sentences = []struct {
 	{"micro-batch / rank: ", lazyre.New(`micro-batch / rank: ([0-9]{1,9}) x ([0-9]{1,9}) = `), []string{"device_batch_size", "max_seq_len"}, ""},
 	// ms-swift (swift/utils/env.py)
 	{"Setting max_pixels: ", lazyre.New(`Setting max_pixels: ([0-9]{1,9})\b`), []string{"max_pixels"}, ""},
+	{"Setting image_max_token_num: ", lazyre.New(`Setting image_max_token_num: ([0-9]{1,9})\b`), []string{"image_max_token_num"}, ""},
 	// TorchTitan (torchtitan/distributed/activation_checkpoint.py)
 	{string(recomputes), lazyre.New(`Applied ([a-z_]{1,20}) activation checkpointing to the model`), []string{"activation_checkpoint.mode"}, ""},
 	// prime-rl (src/prime_rl/trainer/model.py)
