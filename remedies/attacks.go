@@ -159,6 +159,7 @@ var attacksThere = []attack{
 	{"fragmentation", "stack:/transformers/generation/", append(slices.Clone(attacks["fragmentation"]), "micro-batch")}, // the cache grows on
 	{"activations", "infers", append([]string{"no-grad", "eval-batch"}, append(slices.Clone(attacks["activations"]), "smaller-model")...)},
 	{"activations", "gradient_checkpointing=False", append([]string{"no-grad", "recompute", "engine-multimodal"}, attacks["activations"]...)},
+	{"activations", "vit_gradient_checkpointing=False", append([]string{"recompute", "engine-multimodal"}, attacks["activations"]...)},
 	{"activations", "vision", append([]string{"engine-multimodal"}, attacks["activations"]...)},
 	{"activations", "script_batch", append([]string{"no-grad", "prealloc", "cache-offload", "pieces", "micro-batch"}, attacks["activations"]...)},
 	{"weight_update", "summons", []string{"update-layers", "optimizer-offload", "update-bucket", "more-gpus"}},
@@ -259,7 +260,7 @@ var attacksThere = []attack{
 	{"limit_too_small", "memory_policy", []string{"numa-bind"}},
 	{"limit_too_small", "node_full", []string{"temp-file", "prompt-cache", "vm-memory", "host-node", "sample-buffer", "workers", "offload-off", "host-cache"}},
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
-	{"host_load", "keeps_samples", []string{"sample-buffer", "vm-memory", "host-limit", "host-node"}},
+	{"limit_too_small", "keeps_samples", []string{"sample-buffer", "vm-memory", "host-limit", "host-node"}},
 	{"host_load", "names:flwr", append([]string{"ray-tasks"}, attacks["host_load"]...)}, // each client is a task
 	{"host_load", "alike_trials", []string{"trial-data", "ray-tasks", "host-node"}},
 	{"host_load", "own_tasks", append([]string{"ray-tasks"}, attacks["host_load"]...)},

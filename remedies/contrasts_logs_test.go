@@ -53,12 +53,27 @@ func TestOneLineOfALogDecidesTheCause(t *testing.T) {
 	buffers := stackOf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 7.63 GiB. GPU 0 has a total capacity of 79.11 GiB of which 6.02 GiB is free. Process 31764 has 62.31 GiB memory in use. Process 52990 has 1.62 GiB memory in use. "+
 		"Including non-PyTorch memory, this process has 9.16 GiB memory in use. Of the allocated memory 7.63 GiB is allocated by PyTorch, and 14.00 MiB is reserved by PyTorch but unallocated.",
 		"/root/slime/slime/backends/megatron_utils/model.py|setup_model_and_optimizer|model = get_model(", "/root/Megatron-LM/megatron/core/distributed/param_and_grad_buffer.py|__init__|self.param_data = torch.zeros(")
+	pool := func(half string) string {
+		return "+ torchrun --nproc-per-node 8 train_colocate.py --pretrain /models/Qwen2.5-7B-Instruct --fsdp --micro_train_batch_size 1 --micro_rollout_batch_size 4 --zero_stage 3 --n_samples_per_prompt 5 --engine_type sglang --engine_mem_util 0.6 --engine_tp_size 2\n" +
+			"[2026-04-02 09:32:06 TP0] Load weight end. type=Qwen2ForCausalLM, dtype=torch.bfloat16, avail mem=65.27 GB, mem usage=7.16 GB.\n" +
+			"[2026-04-02 09:32:06 TP0] KV Cache is allocated. #tokens: 1356841, K size: " + half + " GB, V size: " + half + " GB\n" +
+			stackOf("torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 3.33 GiB. GPU 2 has a total capacity of 79.11 GiB of which 1.89 GiB is free. Process 318877 has 47.22 GiB memory in use. Including non-PyTorch memory, this process has 30.00 GiB memory in use. "+
+				"Of the allocated memory 27.65 GiB is allocated by PyTorch, and 421.18 MiB is reserved by PyTorch but unallocated.", "/w/lightrft/trainer/ppo_trainer.py|training_step_actor|self.strategy.backward(loss, self.actor, self.actor_optim)", "/w/lightrft/strategy/fsdp/fsdpv2.py|backward|loss.backward()")
+	}
+	captures := func(done int) string {
+		return fmt.Sprintf("Unsloth: vLLM loading unsloth/qwen2.5-3b-instruct-unsloth-bnb-4bit with actual GPU utilization = 89.02%%\nINFO 11-09 18:13:31 [async_llm.py:269] Initializing a V1 LLM engine (v0.10.0) with config: model='unsloth/qwen2.5-3b-instruct-unsloth-bnb-4bit', quantization=bitsandbytes, gpu_memory_utilization=0.89\n"+
+			"INFO 11-09 18:15:40 [gpu_worker.py:255] Available KV cache memory: 15.62 GiB\nCapturing CUDA graph shapes:  34%%|###4      | %d/67 [00:15<00:30,  1.45it/s]\n", done) +
+			stackOf("RuntimeError: CUDA out of memory. Tried to allocate 150.00 MiB. GPU 0 has a total capacity of 22.06 GiB of which 134.00 MiB is free. Process 18402 has 21.93 GiB memory in use. Of the allocated memory 20.23 GiB is allocated by PyTorch, with 1.31 GiB allocated in private pools (e.g., CUDA Graphs), and 12.44 MiB is reserved by PyTorch but unallocated.",
+				"/w/train.py|<module>|model, tokenizer = FastLanguageModel.from_pretrained(", "unsloth/models/llama.py|from_pretrained|llm = load_vllm(**load_vllm_kwargs)", "unsloth_zoo/vllm_utils.py|load_vllm|raise RuntimeError(error)")
+	}
 	rises := ""
 	for i := range 7 {
 		rises += fmt.Sprintf("batch %d/375  allocated %.2f GiB  reserved %.2f GiB\n", 25*i+25, 9.44+1.95*float64(i), 10.46+1.95*float64(i))
 	}
 	rises += stackOf(full("304.00 MiB", "23.68", "271.38 MiB", "23.01"), "/home/u/embed.py|<module>|out = model(**enc)", "transformers/models/qwen3/modeling_qwen3.py|forward|down_proj = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))")
 	for name, c := range map[string]contrast{
+		"an engine's graphs were being captured":        {captures(23), "graph_capture", "gpu_memory_utilization=0.77", captures(67), "states_too_big", ""},
+		"another process holds what the engine printed": {pool("18.12"), "engine_share_too_large", "--enable_engine_sleep=True", pool("8.12"), "foreign_process", "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv"},
 		"engines that slept hold the node":              {openrlhf + slept + loads + held, "host_offload", "--vllm_enable_sleep=False", openrlhf + loads + held, "host_load", ""},
 		"a process that was there before the engine":    {slime + fmt.Sprintf(found, "16.20") + buffers, "foreign_process", "other processes=nvidia-smi --query-compute-apps=pid,used_memory --format=csv", slime + fmt.Sprintf(found, "78.20") + buffers, "engine_share_too_large", ""},
 		"a batch of segments far above the default":     {fmt.Sprintf(whisper, "32"), "engine_activation", "batch_size=8", fmt.Sprintf(whisper, "8"), "engine_activation", "batch_size=4"},
@@ -95,11 +110,17 @@ func TestNothingIsProposedThatOnlyMovesTheFailure(t *testing.T) {
 		return "+ deepspeed --num_gpus 4 run_clm.py --deepspeed ds.json --model_name_or_path Qwen/Qwen2.5-14B --per_device_train_batch_size 1 --bf16 True\n{\n    \"zero_optimization\": {\n        \"stage\": 2,\n        \"reduce_bucket_size\": 5e8\n    }\n}\n" +
 			stackOf(full(missing, "79.15", "6.31 GiB", "70.67"), "transformers/trainer.py|training_step|self.accelerator.backward(loss)", "deepspeed/runtime/engine.py|step|self._take_model_step(lr_kwargs)", "torch/optim/adamw.py|_init_group|state[\"exp_avg_sq\"] = torch.zeros_like(")
 	}
+	titan := func(off string) string {
+		return "[rank0]:[titan] 2025-09-16 21:07:51,604 - root - INFO - Running with args: {'training': {'local_batch_size': 8, 'seq_len': 8192}, 'parallelism': {'data_parallel_shard_degree': -1, 'tensor_parallel_degree': 2, 'disable_loss_parallel': " + off + "}}\n" +
+			"[rank0]:[titan] 2025-09-16 21:08:05,048 - root - INFO - CUDA capacity: NVIDIA H100 80GB HBM3 with 79.11GiB memory\n[rank0]:[titan] 2025-09-16 21:08:04,881 - root - INFO - Building llama3 8B with TransformerModelArgs(dim=4096, n_layers=32, n_heads=32, n_kv_heads=8, vocab_size=128256, max_seq_len=8192)\n" +
+			stackOf(full("31.31 GiB", "79.11", "21.95 GiB", "55.33"), "/w/torchtitan/torchtitan/train.py|train_step|loss = self.forward_backward_step(input_dict, labels)", "/w/torchtitan/torchtitan/components/loss.py|cross_entropy_loss|return torch.nn.functional.cross_entropy(", "torch/nn/functional.py|cross_entropy|return torch._C._nn.cross_entropy_loss(")
+	}
 	for name, c := range map[string]struct{ log, never, otherwise string }{
-		"CUDA graphs that are small beside what was missing": {sglang("2.31 GiB"), "--disable-cuda-graph set", sglang("1.62 GiB")},
-		"a bucket that is smaller than what was missing":     {zero("13.75 GiB"), "zero_optimization.reduce_bucket_size down", zero("6.75 GiB")},
-		"logits of an evaluation that no host holds":         {evaluation(2000), "eval_accumulation_steps set", evaluation(96)},
-		"a checkpoint that is read before a trainer":         {checkpoint("/x/site-packages/lightning/pytorch/core/saving.py|_load_from_checkpoint|checkpoint = pl_load(checkpoint_path)"), "strategy set", checkpoint("/x/site-packages/lightning/pytorch/strategies/ddp.py|setup|checkpoint = pl_load(checkpoint_path)")},
+		"more tensor parallelism where each GPU has all logits": {titan("True"), "--parallelism.tensor_parallel_degree up", titan("False")},
+		"CUDA graphs that are small beside what was missing":    {sglang("2.31 GiB"), "--disable-cuda-graph set", sglang("1.62 GiB")},
+		"a bucket that is smaller than what was missing":        {zero("13.75 GiB"), "zero_optimization.reduce_bucket_size down", zero("6.75 GiB")},
+		"logits of an evaluation that no host holds":            {evaluation(2000), "eval_accumulation_steps set", evaluation(96)},
+		"a checkpoint that is read before a trainer":            {checkpoint("/x/site-packages/lightning/pytorch/core/saving.py|_load_from_checkpoint|checkpoint = pl_load(checkpoint_path)"), "strategy set", checkpoint("/x/site-packages/lightning/pytorch/strategies/ddp.py|setup|checkpoint = pl_load(checkpoint_path)")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -110,6 +110,9 @@ var exclusions = []exclusion{
 		return ctx.messageContains("created during usage") && ctx.settings.has("max_num_tokens")
 	})},
 	{levers: []string{"sample-buffer"}, why: because("the buffer holds samples of a dataset that is in memory anyway", func(ctx *Context) bool { return cause.KeepsData(ctx.input()) != "" })},
+	{levers: []string{"train-tp"}, why: because("disable_loss_parallel is True, so each tensor-parallel GPU has all logits", func(ctx *Context) bool {
+		return ctx.is("disable_loss_parallel=True") && len(ctx.request) > 0 && ctx.request[0].What == "logits"
+	})},
 	{levers: []string{"length"}, why: shortPrompts},
 	{levers: []string{"length"}, why: lengthNotApplied},
 	{levers: []string{"micro-batch"}, why: isTrue("single_sequence")},

@@ -103,6 +103,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"engine_leaks":  {"the engine's version never frees some host memory", "no version of an engine that leaks host memory", engineLeaks},
 		"keeps_images":  {"vLLM keeps preprocessed images in host memory", "vLLM is not known to keep preprocessed images", keepsImages},
 		"keeps_samples": {"a buffer of samples fills host memory", "no buffer of samples is known to fill host memory", found(cause.KeepsSamples, "no large buffer of samples is set")},
+		"replays":       {"a buffer of samples to replay fills host memory", "no such buffer is known", found(cause.Replays, "no large buffer to replay samples from is set")},
 		"outgrown":      {"workers hold far more host memory than model and states take", "workers hold no more host memory than they may need", found(cause.Outgrown, "")},
 		"large_graphs": {"the CUDA graphs hold an eighth of the card and more", "the CUDA graphs are not known to hold much", func(ctx *Context, _ string) verdict {
 			n := ctx.input().GraphPools

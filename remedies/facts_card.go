@@ -223,6 +223,29 @@ func ownEngine(ctx *Context) int {
 	return 0
 }
 
+// engineHolds reports that what other processes hold on the card is what the run's engine printed of its weights and its cache: its context and
+// its graphs come on top. A server has no trainer beside it.
+func engineHolds(ctx *Context) string {
+	if ctx.root.OtherProcesses == nil || ctx.is("engine_process") || isServer(ctx.run.Framework) || ctx.run.Framework == "trl" { // whose server should have cards of its own
+		return ""
+	}
+	const context, graphs = 2 << 30, 8 // GiB, and a part of the rest
+	for _, names := range [][2]string{{"sglang.mem_weights", "sglang.mem_kv_pool"}, {"vllm.weights", "vllm.kv_available"}} {
+		weights, ok := lastReading(ctx.run, names[0])
+		cache, ok2 := lastReading(ctx.run, names[1])
+		w, ok3 := weights.Fields.Int("used")
+		c, ok4 := cache.Fields.Int("used")
+		if n, read := cache.Fields.Int("available"); read {
+			c, ok4 = n, true
+		}
+		held := *ctx.root.OtherProcesses
+		if own := w + c; ok && ok2 && ok3 && ok4 && w > 0 && c > 0 && own < 1<<50 && held >= own && held-own <= own/graphs+context {
+			return fmt.Sprintf("the engine's weights and cache take %s of the %s that other processes hold on the card", classifier.GiB(own), classifier.GiB(held))
+		}
+	}
+	return ""
+}
+
 // sharesCard reports whether trainer and inference engine use the same GPUs: verl's trainers do unless they are asynchronous,
 // others do if their settings say so.
 func sharesCard(ctx *Context, _ string) verdict {
@@ -232,6 +255,9 @@ func sharesCard(ctx *Context, _ string) verdict {
 	}
 	if pid := ownEngine(ctx); pid > 0 && ctx.run.Framework != "trl" && !isServer(ctx.run.Framework) { // whose server should have cards of its own; a server has no trainer
 		return verdict{yes, fmt.Sprintf("process %d is this run's own engine", pid)}
+	}
+	if why := engineHolds(ctx); why != "" {
+		return verdict{yes, why}
 	}
 	if ctx.run.Application == "prime_rl" {
 		return verdict{no, apart}

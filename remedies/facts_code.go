@@ -129,12 +129,6 @@ func callsOn(ctx *Context, n int, words ...string) bool {
 	return false
 }
 
-// recomputeSwitches lists programs' own names of the switch, where only one model trains. Their guides know the common one.
-var recomputeSwitches = []string{
-	"checkpoint_activations", "enable_gradient_checkpointing", "enable_activation_checkpointing", "use_gradient_checkpointing", "use_activation_checkpointing",
-	"gradient_checkpoint", "grad_checkpoint", "grad_checkpointing", "fsdp_activation_checkpointing",
-}
-
 // recomputes reports whether the failing stack passes through what recomputes a layer, or a switch is on. TorchTitan's selective mode passes
 // there, too, and keeps most of a layer.
 func recomputes(ctx *Context, _ string) verdict {
@@ -150,7 +144,7 @@ func recomputes(ctx *Context, _ string) verdict {
 	if v := read(ctx, "llamafactory.recomputes", "LLaMA-Factory says that gradient checkpointing is on"); v.truth == yes {
 		return v
 	}
-	if f, t := ctx.settings.flag(recomputeSwitches...); t == yes && !programOf(ctx.run).Colocate {
+	if f, t := ctx.settings.flag(cause.RecomputeKeys...); t == yes && !programOf(ctx.run).Colocate { // more than one model trains there
 		return verdict{yes, f.key + " is " + f.value.Value + " already"}
 	}
 	return verdict{}

@@ -62,6 +62,9 @@ func engineProcess(ctx *Context, _ string) verdict {
 	if isServer(programOf(ctx.run).ID) {
 		return verdict{yes, "the program is an inference engine"}
 	}
+	if why := graphsLeft(ctx); why != "" {
+		return verdict{yes, why}
+	}
 	t := ctx.root.Trace
 	if t == nil || len(t.Frames) == 0 {
 		return verdict{}

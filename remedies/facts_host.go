@@ -210,6 +210,9 @@ func hostFacts() map[string]fact {
 			if ctx.is("engine_process") || trains(ctx) || ctx.run.LastStep != nil { // a trainer's reward may be served beside it
 				return verdict{}
 			}
+			if h := ctx.input().Holders; len(h) > 0 && strings.HasPrefix(h[0].Name, "ray::") {
+				return verdict{no, "Ray's workers hold more than the web server"}
+			}
 			return read(ctx, "web.worker", "it is a web server's process")
 		}},
 		"full_state": {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},

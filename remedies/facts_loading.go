@@ -2,11 +2,13 @@ package remedies
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"oomscan/classifier"
 	"oomscan/parser"
 	"oomscan/parser/lazyre"
+	"oomscan/remedies/memory"
 )
 
 // engineLoads reports whether an engine failed while it read its weights: nothing has been planned yet.
@@ -144,7 +146,27 @@ func capturesGraphs(ctx *Context, _ string) verdict {
 	if ctx.phase == "init" && ctx.passesThrough("cuda_graph_runner.py") {
 		return verdict{yes, graphCapture.why}
 	}
+	if why := graphsLeft(ctx); why != "" {
+		return verdict{yes, why}
+	}
 	return graphCapture.ask(ctx, "")
+}
+
+// graphsLeft reports that an engine's bar of CUDA graphs stopped before its end, and PyTorch says that graphs hold memory: whoever wraps the
+// engine may raise the error anew, without the frames below (unsloth_zoo/vllm_utils.py, load_vllm).
+func graphsLeft(ctx *Context) string {
+	g, ok := memory.Reading(ctx.run, ctx.incident, "engine.graphs_done")
+	done, read := g.Fields.Int("done")
+	total, read2 := g.Fields.Int("total")
+	if !ok || !read || !read2 || done >= total || ctx.phase != "init" || ctx.root.Fields["private_pools"] == "" {
+		return ""
+	}
+	if slices.ContainsFunc(ctx.run.Gauges, func(later classifier.Gauge) bool { // the engine went on
+		return later.At.Source == g.At.Source && later.At.Line > g.At.Line && (strings.HasPrefix(later.Name, "vllm.") || strings.HasPrefix(later.Name, "sglang."))
+	}) {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d CUDA graphs were captured", done, total)
 }
 
 // samples reports whether buffers of the sampler did not fit. It also works on the log-probabilities of prompts, which have

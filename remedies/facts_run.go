@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"oomscan/classifier"
+	"oomscan/remedies/cause"
 	"oomscan/remedies/memory"
 )
 
@@ -266,16 +267,13 @@ func countsPrompts(ctx *Context, _ string) verdict {
 	return stated(m*steps%n != 0, fmt.Sprintf("a batch of %d does not hold whole groups of %d answers", m*steps, n), fmt.Sprintf("a batch of %d holds whole groups of %d answers", m*steps, n))
 }
 
-// recomputeKeys are settings that turn recomputation on, or that come with a program that has one.
-var recomputeKeys = []string{
-	"gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "grad_checkpoint", "grad_checkpointing", "checkpoint_activations", "use_checkpoint", "use_checkpointing", "with_cp",
-	"per_device_train_batch_size", "attn_implementation", "fsdp", "model_name_or_path", "pretrained_model_name_or_path",
-}
+// switchKeys are settings that turn recomputation on, or that come with a program that has one.
+var switchKeys = slices.Concat(cause.RecomputeKeys[1:], []string{"per_device_train_batch_size", "attn_implementation", "fsdp", "model_name_or_path", "pretrained_model_name_or_path"})
 
 // hasSwitch reports whether the model or its program has a setting to recompute activations: models of transformers do, and so
 // does any program that prints one.
 func hasSwitch(ctx *Context, _ string) verdict {
-	for _, key := range recomputeKeys {
+	for _, key := range switchKeys {
 		if v := isSet(ctx, key); v.truth == yes {
 			return v
 		}
@@ -295,7 +293,7 @@ var libraryModels = []string{"/transformers/models/", "/diffusers/models/", "/ti
 // libraryModel reports whether a script failed in a library's model, and nothing shows that the script has a switch of its own.
 func libraryModel(ctx *Context, _ string) verdict {
 	known := func(key string) bool { return isSet(ctx, key).truth == yes }
-	if ctx.run.Framework != "torch" || ctx.run.Application != "" || slices.ContainsFunc(recomputeKeys, known) || ctx.passesThrough("/transformers/trainer.py") {
+	if ctx.run.Framework != "torch" || ctx.run.Application != "" || slices.ContainsFunc(switchKeys, known) || ctx.passesThrough("/transformers/trainer.py") {
 		return verdict{no, "the program has a switch for it"}
 	}
 	return verdict{truthOf(ctx.passesThrough(libraryModels...)), "the model is a library's, in a script of its own"}

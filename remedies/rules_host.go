@@ -68,6 +68,9 @@ func hostMemory(q *paramQuery) proposedValue {
 	if n := promptCacheLimit(q.Context); now+n > need {
 		need, how = now+n, fmt.Sprintf("%s + %s of cached prompts", classifier.GiB(now), classifier.GiB(n))
 	}
+	if cause.Replays(q.input()) != "" && need == now+now/2 && q.p.Surface != "words" {
+		return atBound("a buffer of samples fills it, and the log does not say what the whole buffer takes")
+	}
 	to := ceilDiv(need, step<<30) * step
 	if node := deref(nodeRAM(q.Context)); node > 0 && strings.HasPrefix(q.p.Key, "resources.limits") && to<<30 > node-node/64 { // what the kubelet keeps
 		to = (node - node/64) >> 30 / step * step

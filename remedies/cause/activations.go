@@ -32,17 +32,21 @@ func batchOfTensor(in *Input) string {
 	return fmt.Sprintf("the failed tensor's first dimension is the batch of %d", batch)
 }
 
-// recomputeKeys are settings of recomputation, Megatron's first.
-var recomputeKeys = []string{"recompute_granularity", "gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing"}
+// RecomputeKeys are what programs call the switch that recomputes activations in the backward pass, Megatron's first.
+var RecomputeKeys = []string{
+	"recompute_granularity", "gradient_checkpointing", "enable_gradient_checkpointing", "activation_checkpointing", "enable_activation_checkpointing", "use_gradient_checkpointing",
+	"use_activation_checkpointing", "gradient_checkpoint", "grad_checkpoint", "grad_checkpointing", "fsdp_activation_checkpointing", "checkpoint_activations", "use_checkpoint", "use_checkpointing",
+	"with_cp", "recompute_layer",
+}
 
 // keepsActivations reports that recomputation is off.
 func keepsActivations(in *Input) string {
 	if in.Application == "unsloth" {
 		return "" // it has a switch of its own, which is on by default
 	}
-	keys := recomputeKeys
+	keys := RecomputeKeys
 	if in.Backend == "megatron" { // which reads no other
-		keys = recomputeKeys[:1]
+		keys = RecomputeKeys[:1]
 	}
 	why := is(", so every layer keeps its activations", keys, "false", "none")(in)
 	return why[strings.LastIndexByte(why[:max(strings.IndexByte(why, ' '), 0)], '.')+1:]

@@ -181,8 +181,7 @@ func TestWhoHeldTheHostsMemoryDecides(t *testing.T) {
 		},
 		{"processes that share what they hold", "host_load", failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(128)), failure("host", "unknown", held("python", 31, 31, 31, 31), hostLimit(64))},
 		{"a data set in memory", "loader_workers", failure("host", "unknown", setting("cache_images", "True")), failure("host", "unknown", setting("cache_images", "False"))},
-		{"samples that a program keeps to replay them", "host_load", failure("host", "training", setting("replay.capacity", "2e6")), failure("host", "training", setting("replay.capacity", "200"))},
-		{"a process of samples to replay", "host_load", failure("host", "training", held("ray::ReplayBuffer", 50), hostLimit(62)), failure("host", "training", held("ray::Trainer", 50), hostLimit(62))},
+		{"samples that a program keeps to replay them", "limit_too_small", failure("host", "training", setting("replay.capacity", "2e6")), failure("host", "training", setting("shuffle_buffer_size", "2000000"))},
 		{"loaders where nobody holds nearly all", "loader_workers", failure("host", "training", setting("num_workers", "8")), failure("host", "training", setting("num_workers", "8"), held("matlab", 90), hostLimit(100))},
 		{"loaders where no ranks hold most", "loader_workers", failure("host", "training", setting("num_workers", "16"), held("ray::TaskRunner", 20, 18)), failure("host", "training", setting("num_workers", "16"), held("ray::WorkerDict", 20, 18))},
 	} {
@@ -196,6 +195,10 @@ func TestWhoHeldTheHostsMemoryDecides(t *testing.T) {
 	}
 	best, _ := Rank(failure("host", "training", held("matlab", 90), hostLimit(100)))
 	assert.Equal(t, "matlab alone held 90.00 GiB of 100.00 GiB; the log does not show why", best.Text)
+	best, _ = Rank(failure("host", "training", held("ray::ReplayBuffer", 50), hostLimit(62)))
+	assert.Equal(t, "ray::ReplayBuffer alone held 50.00 GiB of 62.00 GiB, in samples to replay", best.Text)
+	best, _ = Rank(failure("host", "training", setting("replay.capacity", "200")))
+	assert.NotContains(t, best.Text, "replay", "a small buffer")
 	best, _ = Rank(failure("host", "training", held("python", 30), hostLimit(100)))
 	assert.NotContains(t, best.Text, "alone", "a third of the limit")
 	best, _ = Rank(failure("host", "rollout", hostLimit(16), func(in *Input) { in.PromptCache = 8 << 30 }))

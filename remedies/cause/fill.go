@@ -71,7 +71,7 @@ func WeightsStay(in *Input) string {
 // statesMost reports that the states take so much of the card that a step which recomputes its layers had little room, which a small request
 // then lacked.
 func statesMost(in *Input) string {
-	recomputes := is("", recomputeKeys, "true", "full")
+	recomputes := is("", RecomputeKeys, "true", "full")
 	if in.Total == nil || in.Requested == nil || !in.training() || *in.Requested > *in.Total/50 || in.States < *in.Total/5*4 || in.Allocated == nil || in.States > *in.Allocated || recomputes(in) == "" {
 		return ""
 	}

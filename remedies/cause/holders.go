@@ -332,6 +332,14 @@ func KeepsSamples(in *Input) string {
 	return held
 }
 
+// Replays is [KeepsSamples] of a buffer to replay samples from, which fills as long as the run goes on, up to its capacity.
+func Replays(in *Input) string {
+	if shuffles(in) != "" {
+		return ""
+	}
+	return KeepsSamples(in)
+}
+
 // numaCopies reports that KTransformers, which reads its experts from --gguf_path, keeps them once for each NUMA node. Builds of
 // PyTorch have a USE_NUMA of their own.
 func numaCopies(in *Input) string {

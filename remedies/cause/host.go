@@ -91,7 +91,6 @@ var host = []hypothesis{
 			{sign, Copies},
 			{proof, numaCopies},
 			{sign, mergesModels},
-			{sign + hint, KeepsSamples},
 			{proof, ReadsIntoHost},
 			{proof, loadsNext},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
@@ -101,7 +100,7 @@ var host = []hypothesis{
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested
 			}
-			if why := cmp.Or(numaCopies(in), KeepsSamples(in), mergesModels(in), converts(in), loadsNext(in)); why != "" {
+			if why := cmp.Or(numaCopies(in), mergesModels(in), converts(in), loadsNext(in)); why != "" {
 				return why, nil
 			}
 			if text, n := oneLoads(in); n != nil {
@@ -279,6 +278,7 @@ var host = []hypothesis{
 			{2 * proof, both(RoomOnCard, func(in *Input) bool { return !in.SharesCard })}, // else the engine's allocator may have failed before
 			{2 * proof, builds},
 			{3 * proof, BoundToNodes},
+			{sign + hint, Replays},
 			{hint, when("host memory ran out", (*Input).host)},
 		},
 		figure: func(in *Input) (string, *int64) {
@@ -292,7 +292,7 @@ var host = []hypothesis{
 			if room := RoomOnCard(in); room != "" {
 				return room, nil
 			}
-			if why := cmp.Or(BoundToNodes(in), builds(in), belowWeights(in), WeightsOnHost(in), CacheOnHost(in)); why != "" {
+			if why := cmp.Or(BoundToNodes(in), builds(in), belowWeights(in), WeightsOnHost(in), CacheOnHost(in), Replays(in)); why != "" {
 				return why, nil
 			}
 			if large := oneLargeRequest(in); large != "" {

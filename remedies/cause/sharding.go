@@ -59,7 +59,11 @@ func WholeGradients(in *Input) string {
 func wholeGradientsFigure(in *Input) (string, *int64) {
 	const text = "every GPU keeps whole gradients, not only its part, until the last micro-batch"
 	if p := in.Parameters.Value; p > 0 && p < 1<<40 && in.number("gradient_accumulation_steps") > 1 {
-		return sized(text+": %s parameters x 2 bytes", 2*p, count(p))
+		width := int64(2)
+		if in.passes(6, "to_accumulated_grad_if_needed") && is("", []string{"reduce_dtype"}, "float32", "fp32", "torch.float32")(in) != "" {
+			width = 4 // to which FSDP2 converts what it adds up
+		}
+		return sized(fmt.Sprintf("%s: %%s parameters x %d bytes", text, width), width*p, count(p))
 	}
 	return text, nil
 }

@@ -275,7 +275,7 @@ var training = []hypothesis{
 		id: "moe_imbalance",
 		evidence: []weighed{
 			{hint, inExperts},
-			{sign, both(inExperts, func(in *Input) bool { return is("", recomputeKeys, "true", "full", "selective")(in) != "" })},
+			{sign, both(inExperts, func(in *Input) bool { return is("", RecomputeKeys, "true", "full", "selective")(in) != "" })},
 			{proof, both(peaksAlone, func(in *Input) bool { return inExperts(in) != "" })},
 		},
 		excludes: []clue{
