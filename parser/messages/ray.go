@@ -154,9 +154,9 @@ func rayMonitor() []pattern.Pattern {
 			// A row of the table of the ten biggest processes: what the killed pid was doing.
 			Name:  "ray.top_process",
 			After: []string{"ray.memory_monitor", "ray.low_memory", "ray.killed_worker", "ray.old_monitor", "ray.above_threshold"}, Within: 16,
-			Expr: `^\s*(?<pid>\d{1,10})[\t ]{1,10}(?<process_gib>\d{1,6}\.\d{1,3})(?:Gi?B)?[\t ]{1,10}(?:(?:/[\w./+-]{1,200}/)?python[\d.]{0,6} -c from (?<cmd>multiprocessing\.spawn) import spawn_main; spawn_main\([^\t\n]{1,200}|(?<cmd>(?:ray::|python)[^\t\n]{1,300}?)\s*)$`,
+			Expr: `^\s*(?<pid>\d{1,10})[\t ]{1,10}(?<process_gib>\d{1,6}\.\d{1,3})(?:Gi?B)?[\t ]{1,10}(?:(?:/[\w./+-]{1,200}/)?python[\d.]{0,6} -c from (?<cmd>multiprocessing\.spawn) import spawn_main; spawn_main\([^\t\n]{1,200}|(?<cmd>(?:ray::|python|VLLM::|sglang::|pt_data_worker)[^\t\n]{0,300}?)\s*)$`,
 			Kind: parser.OOMKill, Role: parser.Detail,
-			Source: "Ray 1.x-2.5x, src/ray/common/memory_monitor.cc, python/ray/_private/memory_monitor.py",
+			Source: "Ray 1.x-2.5x, src/ray/common/memory_monitor.cc, python/ray/_private/memory_monitor.py; vLLM's, SGLang's and PyTorch's names of their processes",
 			Match: []pattern.Sample{
 				{
 					Line: "290426\t60.25\tray::WorkerDict.actor_rollout_generate_sequences",
@@ -166,6 +166,8 @@ func rayMonitor() []pattern.Pattern {
 					Line: "41877\t22.50\t/usr/bin/python3 -c from multiprocessing.spawn import spawn_main; spawn_main(tracker_fd=98, pipe_handle=110) --multiprocessing-fork",
 					Want: parser.Fields{"pid": "41877", "process": "24159191040", "cmd": "multiprocessing.spawn"},
 				},
+				{Line: "40312\t166.50\tpt_data_worker", Want: parser.Fields{"pid": "40312", "process": "178778013696", "cmd": "pt_data_worker"}},
+				{Line: "3131\t11.50\tVLLM::Worker_TP0", Want: parser.Fields{"pid": "3131", "process": "12348030976", "cmd": "VLLM::Worker_TP0"}},
 				{Line: "11474   26.50GiB    ray::MARWIL", Want: parser.Fields{"pid": "11474", "process": "28454158336", "cmd": "ray::MARWIL"}},
 			},
 			NoMatch: []string{"PID\tMEM(GB)\tCOMMAND", "ray.exceptions.RayTaskError: ray::f() (pid=3300, ip=10.0.0.5)", "19777\t0.30\t/usr/local/lib/python3.10/dist-packages/ray/core/src/ray/raylet/raylet --raylet_socket_name"},
