@@ -136,10 +136,10 @@ var dialects = [...]dialect{
 	},
 	{
 		name: "sizes in a sentence", read: (*Reader).sentence,
-		sample: "Tokens / micro-batch / rank: 32 x 2048 = 65,536\n[INFO:swift] Using environment variable `MAX_PIXELS`, Setting max_pixels: 401408.\n[INFO:swift] Using environment variable `IMAGE_MAX_TOKEN_NUM`, Setting image_max_token_num: 256.\n| INFO | fairseq_cli.train | max tokens per device = None and max sentences per device = 16\nCreating torch.bfloat16 ZeRO stage 2 optimizer\n" +
+		sample: "Tokens / micro-batch / rank: 32 x 2048 = 65,536\n[INFO:swift] Using environment variable `MAX_PIXELS`, Setting max_pixels: 401408.\n[INFO:swift] Using environment variable `IMAGE_MAX_TOKEN_NUM`, Setting image_max_token_num: 256.\n07/21/2026 09:05:34 - INFO - trl.async_grpo_trainer - token_budget unset; defaulting to vLLM max_model_len=262144\n| INFO | fairseq_cli.train | max tokens per device = None and max sentences per device = 16\nCreating torch.bfloat16 ZeRO stage 2 optimizer\n" +
 			"Trainer is initialized with local batch size 4, global batch size 32, gradient accumulation steps 1, sequence length 4096, total steps 3000",
 		want: []string{
-			"device_batch_size=32", "max_seq_len=2048", "max_pixels=401408", "image_max_token_num=256", "max_tokens=None", "max_sentences=16", "zero_optimization_stage=2",
+			"device_batch_size=32", "max_seq_len=2048", "max_pixels=401408", "image_max_token_num=256", "token_budget=262144", "max_tokens=None", "max_sentences=16", "zero_optimization_stage=2",
 			"local_batch_size=4", "global_batch_size=32", "gradient_accumulation_steps=1", "sequence_length=4096",
 		},
 	},

@@ -21,6 +21,8 @@ var sentences = []struct {
 	// ms-swift (swift/utils/env.py)
 	{"Setting max_pixels: ", lazyre.New(`Setting max_pixels: ([0-9]{1,9})\b`), []string{"max_pixels"}, ""},
 	{"Setting image_max_token_num: ", lazyre.New(`Setting image_max_token_num: ([0-9]{1,9})\b`), []string{"image_max_token_num"}, ""},
+	// TRL's asynchronous GRPO (async_grpo_trainer.py), where nobody sets it
+	{"token_budget unset; ", lazyre.New(`token_budget unset; defaulting to vLLM max_model_len=([0-9]{1,9})\b`), []string{"token_budget"}, ""},
 	// TorchTitan (torchtitan/distributed/activation_checkpoint.py)
 	{string(recomputes), lazyre.New(`Applied ([a-z_]{1,20}) activation checkpointing to the model`), []string{"activation_checkpoint.mode"}, ""},
 	// prime-rl (src/prime_rl/trainer/model.py)
