@@ -35,7 +35,7 @@ var attacks = map[string][]string{
 	"leak_over_steps":        {"sample-buffer", "no-grad", "prompt-cache", "detach", "malloc", "offload-off", "update", "prefix-cache", "restart"},
 	"host_offload":           {"pinning", "offload-off", "host-cache", "host-limit", "host-node", "nvme", "pinned-blocks", "param-offload", "more-gpus"},
 	"host_load":              {"numa-copies", "dtype", "lazy-load", "host-limit", "vm-memory", "swap", "host-node", "host-cache", "offload-off"},
-	"loader_workers":         {"data-cache", "sample-buffer", "rollout-batch", "workers", "pinning", "writer-batch", "vm-memory", "host-limit", "ray-tasks", "host-node"},
+	"loader_workers":         {"data-cache", "sample-buffer", "val-batch", "rollout-batch", "workers", "pinning", "writer-batch", "vm-memory", "host-limit", "ray-tasks", "host-node"},
 	"shm":                    {"shm-copy", "shm-size", "object-store", "workers"},
 	"unknown":                {"micro-batch", "token-budget", "pieces", "smaller-model"},
 	"limit_too_small":        {"gpu-share", "temp-file", "sample-buffer", "host-limit", "host-node", "prompt-cache", "host-cache", "workers", "ray-tasks", "object-store", "offload-off"},
@@ -167,6 +167,7 @@ var attacksThere = []attack{
 	{"leak_over_steps", "keeps_on_card", []string{"eval-logits"}},
 	{"leak_over_steps", "keeps_results", []string{"stream"}},
 	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
+	{"leak_over_steps", "oversampling_factor>1", append([]string{"in-flight"}, attacks["leak_over_steps"]...)}, // finished answers wait for the others of their group
 	{"leak_over_steps", "web_server", []string{"restart", "recycle", "malloc"}},
 	{"leak_over_steps", "keeps_images", []string{"input-cache", "update", "malloc", "restart"}},
 	{"wrong_dtype", "framework:sdwebui", []string{"dtype", "param-offload", "layer-offload"}},

@@ -298,6 +298,7 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"stray":           {"a stray process holds memory of the card", "not when a stray process holds the card", stray},
 		"exceeds_pool":    {"inputs and outputs of the program exceed the card", "inputs and outputs of the program are not known to exceed the card", exceedsPool},
 		"over_limit":      {"a program that uses far more than XLA allows", "a program that XLA may have room for", overLimit},
+		"exceeds_unified": {"a request larger than four cards", "no request is known to be larger than four cards", exceedsUnified},
 		"oversized":       {"a request larger than the card", "a request that the card could hold", oversized},
 		"logits":          {"the request is that of the logits", "a request other than that of the logits", logits},
 		"keeps_scores":    {"a rollout keeps the scores of all its answers", "no rollout that keeps the scores of its answers", keepsScores},

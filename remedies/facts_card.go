@@ -345,6 +345,19 @@ func oversized(ctx *Context, _ string) verdict {
 	}
 }
 
+// exceedsUnified reports that the request exceeds what XLA's unified memory gives a program that is told to take four times the card.
+func exceedsUnified(ctx *Context, _ string) verdict {
+	size, _, named := memory.CardSize(ctx.run, ctx.incident)
+	total := size.High
+	if ctx.root.Total != nil {
+		total, named = *ctx.root.Total, true
+	}
+	if ctx.root.Requested == nil || !named || total <= 0 || total > 1<<50 {
+		return verdict{}
+	}
+	return verdict{truthOf(*ctx.root.Requested > 4*total), fmt.Sprintf("%s was requested, and four times the card is %s", classifier.GiB(*ctx.root.Requested), classifier.GiB(4*total))}
+}
+
 // overLimit reports that a JAX program uses far more than XLA's limit, which is three quarters of what its inputs and outputs leave of the card.
 func overLimit(ctx *Context, _ string) verdict {
 	g, ok := lastReading(ctx.run, "xla.limit")

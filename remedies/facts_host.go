@@ -215,6 +215,10 @@ func hostFacts() map[string]fact {
 			}
 			return read(ctx, "web.worker", "it is a web server's process")
 		}},
+		"kept_on_cards": {"what a training keeps lies on its cards", "what a training keeps may lie in host memory", func(ctx *Context, _ string) verdict {
+			rl := ctx.run.Engine != "" || ctx.run.Application == "prime_rl" || programOf(ctx.run).Colocate
+			return verdict{truthOf(ctx.resource == "host" && rl), "the models train on GPUs: what they keep from step to step is there"}
+		}},
 		"full_state": {"a checkpoint was being gathered", "no checkpoint was being put together", fullState},
 	}
 }

@@ -185,6 +185,8 @@ var levers = []lever{
 	{id: "reference-sync", topics: []string{"reference-sync"}},
 	{id: "pinned-blocks", topics: []string{"pinned-blocks"}, costs: "slower copies to and from the GPU"},
 	{id: "routing-replay", topics: []string{"routing-replay"}},
+	{id: "val-batch", topics: []string{"validation-batch"}},
+	{id: "in-flight", topics: []string{"rollouts-in-flight"}, way: "down", costs: "generation may wait for the slowest answers"},
 	{id: "rollout-batch", topics: []string{"rollout-batch"}, way: "down", costs: "fewer samples in a step; the training changes"},
 	{id: "workers", topics: []string{"data-workers"}, keys: []string{"num_workers", "num_proc", "prefetch_factor", "workers", "workers_per_gpu"}, way: "down", costs: "slower loading of data"},
 	{id: "object-store", keys: []string{"object_store_memory"}},

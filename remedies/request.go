@@ -232,7 +232,7 @@ var places = []struct {
 	{memory.Unpacked, []string{"dequantize", "matmul_4bit"}},
 	{memory.Attention, []string{"eager_attention", "attn_logits", "attention_logits"}}, // some models call their scores logits, gpt-oss's code among them
 	{memory.Logits, []string{
-		"lm_head", "logits", "log_softmax", "cross_entropy", "crossentropy", "logsumexp", "entropy_from", "gather_logprobs", "logprobs_from", "output_layer", "selective_log_softmax",
+		"lm_head", "logits", "log_softmax", "cross_entropy", "crossentropy", "logsumexp", "entropy_from", "gather_logprobs", "logprobs_from", "output_layer", "selective_log_softmax", "generalized_jsd_loss",
 		"transformer.py forward output = self.output(", "transformer.py forward self.output(", "model.py forward output = self.output(", "model.py forward self.output(", // torchtune's and TorchTitan's heads
 		"distributed/model_utils.py", "megatron/model_utils.py", // log-probabilities over a split vocabulary: NeMo-RL's and SkyRL's
 		"get_log_probs", "calculate_log_probs", "get_logprob_and_entropy", // slime's and its forks' (backends/megatron_utils/loss.py, backends/fsdp_utils/actor.py)

@@ -63,6 +63,7 @@ var host = []hypothesis{
 			{sign, both(failedIn("it failed while data was loaded", "data"), (*Input).host)},
 			{sign, ManyWorkers},
 			{2 * proof, LoadersHold},
+			{2 * proof, LoaderHolds},
 			{sign, prefetches},
 			{sign, driverHolds},
 			{proof, KeepsData},
@@ -75,6 +76,9 @@ var host = []hypothesis{
 		figure: func(in *Input) (string, *int64) {
 			if why := cmp.Or(fillsBuffer(in), KeepsData(in), HelpersHold(in), shuffles(in), RoutedExperts(in)); why != "" {
 				return why, nil
+			}
+			if why := LoaderHolds(in); why != "" {
+				return "a worker of the data loader holds the batches that it prepares", nil
 			}
 			if why := LoadersHold(in); why != "" {
 				return why + ", each with its own copy of what it touched of the data", &in.Biggest.Bytes
@@ -95,7 +99,7 @@ var host = []hypothesis{
 			{proof, loadsNext},
 			{proof, saw("the model and its context need more than memory and swap hold", "ollama.system_memory")},
 		},
-		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, offloadsWeights, createsStates, builds, oneRankReads, belowGiB, SleepersHold, LoadersHold},
+		excludes: []clue{hierarchicalCache, swapSpace, rankCaches, offloadsWeights, createsStates, builds, oneRankReads, belowGiB, SleepersHold, LoadersHold, LoaderHolds},
 		figure: func(in *Input) (string, *int64) {
 			if saw("needs", "ollama.system_memory")(in) != "" && in.Requested != nil && in.Free != nil {
 				return fmt.Sprintf("the model with its context takes %s; memory and swap have %s", gib(in.Requested), gib(in.Free)), in.Requested

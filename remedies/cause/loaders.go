@@ -35,6 +35,18 @@ func LoadersHold(in *Input) string {
 	return fmt.Sprintf("%d data loader workers (%s) held %s together, most of what all processes did", c.Count, c.Name, classifier.GiB(c.Bytes))
 }
 
+// LoaderHolds reports that one worker of a data loader holds a quarter of the memory and more than any other process: its batches are as large.
+func LoaderHolds(in *Input) string {
+	if !in.host() || in.HostLimit == nil || len(in.Holders) == 0 {
+		return ""
+	}
+	h := slices.MaxFunc(in.Holders, func(a, b Holder) int { return cmp.Compare(a.Bytes, b.Bytes) })
+	if h.Name != loaderName || h.Bytes < *in.HostLimit/4 {
+		return ""
+	}
+	return fmt.Sprintf("one data loader worker (%s) holds %s of %s", h.Name, classifier.GiB(h.Bytes), classifier.GiB(*in.HostLimit))
+}
+
 // dataProcesses says which processes loaded or prepared the data, and how many there were.
 func (in *Input) dataProcesses() string {
 	if in.passes(12, "datasets/builder.py") {
