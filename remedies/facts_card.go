@@ -229,7 +229,7 @@ func engineHolds(ctx *Context) string {
 	if ctx.root.OtherProcesses == nil || ctx.is("engine_process") || isServer(ctx.run.Framework) || ctx.run.Framework == "trl" { // whose server should have cards of its own
 		return ""
 	}
-	const context, graphs = 2 << 30, 8 // GiB, and a part of the rest
+	const context, graphs = 2 << 30, 8 // bytes, and what part of weights and cache the graphs may take
 	for _, names := range [][2]string{{"sglang.mem_weights", "sglang.mem_kv_pool"}, {"vllm.weights", "vllm.kv_available"}} {
 		weights, ok := lastReading(ctx.run, names[0])
 		cache, ok2 := lastReading(ctx.run, names[1])

@@ -35,7 +35,8 @@ func LoadersHold(in *Input) string {
 	return fmt.Sprintf("%d data loader workers (%s) held %s together, most of what all processes did", c.Count, c.Name, classifier.GiB(c.Bytes))
 }
 
-// LoaderHolds reports that one worker of a data loader holds a quarter of the memory and more than any other process: its batches are as large.
+// LoaderHolds reports that one worker of a data loader holds a quarter of the memory and more than any other process:
+// the batches that it prepares are that large.
 func LoaderHolds(in *Input) string {
 	if !in.host() || in.HostLimit == nil || len(in.Holders) == 0 {
 		return ""
