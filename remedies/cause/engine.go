@@ -136,7 +136,7 @@ var engines = []hypothesis{
 				return in.Kind == "gpu_driver_oom" && containsAny(in.Message, []string{"flashinfer", "cudamallocasync"})
 			}), (*Input).servingEngine)},
 			{sign + hint, both(when("the engine failed with its cache in place", func(in *Input) bool { return in.CacheTaken && !in.NoRoomForCache && in.Phase != "weight_update" }), (*Input).engineGPU)},
-			{sign + hint, both(frames(3, "the stack ends where the engine makes its cache", "_create_buffers", "_allocate_kv_cache"), (*Input).engineGPU)},
+			{sign + hint, both(frames(3, "the stack ends where the engine makes its cache", "_create_buffers", "_allocate_kv_cache", "initialize_kv_cache_tensors"), (*Input).engineGPU)},
 			{2 * proof, TowerAfterCache},
 			{4 * proof, CPUPools},
 			{sign, both(when("TurboMind gives its cache most of what the weights leave, and then found too little", func(in *Input) bool { return strings.Contains(in.Text, "[tm]") }), (*Input).gpu)},

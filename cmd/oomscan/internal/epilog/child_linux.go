@@ -56,7 +56,7 @@ func confine(r *request) (troubles []string) {
 	check("limit of file size", lowerLimit(unix.RLIMIT_FSIZE, 64<<20))
 	check("limit of processor time", lowerLimit(unix.RLIMIT_CPU, uint64(time.Duration(r.Config.Budget.CPU)/time.Second)+2))
 	signal.Ignore(syscall.SIGXFSZ, syscall.SIGPIPE)
-	debug.SetMemoryLimit(int64(r.Config.Budget.Memory) * 3 / 4)
+	debug.SetMemoryLimit(int64(r.Config.Budget.Memory) / 2) // the program's own pages, about 20 MB, count as well
 	debug.SetGCPercent(50)
 	time.AfterFunc(time.Duration(r.Config.Deadline), func() { os.Exit(0) }) // in case the parent is gone and cannot kill it
 	return troubles
