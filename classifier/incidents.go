@@ -51,9 +51,6 @@ func (c *Collector) ResultWith(o Overrides) Result {
 		if i > 0 && places.continues(f, files[i-1]) {
 			carry(files[i-1], events)
 			resume(files[i-1], events)
-			if n := len(j.events); n > 0 && j.events[n-1].file == files[i-1] {
-				finish(j.events[n-1], events)
-			}
 			j.before[f] = append([]*file{files[i-1]}, j.before[files[i-1]]...)
 		}
 		j.events = append(j.events, events...)

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"oomscan/parser"
 	"oomscan/parser/envelope"
 	"oomscan/parser/lazyre"
 	"oomscan/parser/traceback"
@@ -96,11 +95,11 @@ func placeOfTime(text string) int {
 	return n
 }
 
-// Part is Rotated for a part of a log that was split. Parts that follow on each other have places that do, too.
-func Part(name string) (log string, place int, ok bool) {
+// IsPart reports whether a name is that of a part of a log that was split. Parts that follow on each other have places that do, too.
+func IsPart(name string) bool {
 	const parts = 1 << 20 // all that was rotated has a higher place
-	log, place = Rotated(name)
-	return log, place, log != name && place < parts
+	log, place := Rotated(name)
+	return log != name && place < parts
 }
 
 // numbered reports whether a digit, split's letters or a part follow a dot or a hyphen: a quick test, because most names have none.
@@ -204,35 +203,6 @@ func carry(before *file, events []*event) {
 
 // resumedLines is within how many lines of a file a writer goes on with a traceback of the previous one: ranks write in turn.
 const resumedLines = 64
-
-// finish completes the figures of a failure whose message the end of a file cut, where it is the last event of that file: supervisord rotates by
-// size, within a word as well. What the message says is at the beginning of the next file once more, as where an engine raises it again.
-func finish(cut *event, events []*event) {
-	if cut.Role != parser.Evidence || cut.fields["requested"] != "" {
-		return
-	}
-	_, said, _ := strings.Cut(cut.Text, ": ")
-	for _, e := range events {
-		if e.Role != parser.Evidence || e.Header.Stream != cut.Header.Stream {
-			continue
-		}
-		_, behind, again := strings.Cut(e.Text, said)
-		if again && said != "" && behind != "" && e.Kind == cut.Kind && e.Attempt == 0 && e.At.Line <= resumedLines && !otherRank(&cut.Header, &e.Header) {
-			cut.complete(e.fields)
-		}
-		return
-	}
-}
-
-// otherRank reports whether two headers name different ranks.
-func otherRank(a, b *envelope.Header) bool {
-	for _, rank := range [][2]int{{a.Rank, b.Rank}, {a.TP, b.TP}, {a.DP, b.DP}, {a.PP, b.PP}, {a.EP, b.EP}} {
-		if rank[0] != rank[1] && rank[0] >= 0 && rank[1] >= 0 {
-			return true
-		}
-	}
-	return false
-}
 
 // raised is a message as Python prints it below the frames.
 var raised = lazyre.New(`^[\w.]+(?:Error|Exception)\b`)

@@ -9,15 +9,16 @@ import (
 	"strings"
 
 	"oomscan/classifier"
+	"oomscan/parser/lazyre"
 	"oomscan/parser/source"
 	"oomscan/parser/stream"
 )
 
-// seam is what joins a part of a log that was split to its neighbors: split -b cuts within a line, which is read at the end of the part that
-// begins it.
+// seam is what joins a file of a log to the next one of the same log: split -b cuts within a line, and so does who rotates by size. The line is
+// read at the end of the file that begins it.
 type seam struct {
-	rest []byte // of the last line, in the next part
-	skip int64  // bytes of the first line, which the part before ends with
+	rest []byte // of the last line, in the next file
+	skip int64  // bytes of the first line, which the file before ends with
 }
 
 // mostRest is how long the rest of a line may be.
@@ -25,26 +26,31 @@ const mostRest = 64 << 10
 
 // seams finds the inputs that have one, by their names.
 func seams(inputs []source.Input) map[string]seam {
-	type part struct {
+	type file struct {
 		in    *source.Input
 		log   string
 		place int
 	}
-	var parts []part
+	var files []file
 	for i := range inputs {
 		in := &inputs[i]
-		if log, place, ok := classifier.Part(in.Name); ok && in.Path != "" && in.Size > 0 && !in.Packed {
-			parts = append(parts, part{in, log, place})
+		if log, place := classifier.Rotated(in.Name); in.Path != "" && in.Size > 0 && !in.Packed {
+			files = append(files, file{in, log, place})
 		}
 	}
-	slices.SortStableFunc(parts, func(a, b part) int { return cmp.Or(cmp.Compare(a.log, b.log), cmp.Compare(a.place, b.place)) })
+	slices.SortStableFunc(files, func(a, b file) int { return cmp.Or(cmp.Compare(a.log, b.log), cmp.Compare(a.place, b.place)) })
 	found := map[string]seam{}
-	for i := 1; i < len(parts); i++ {
-		before, next := parts[i-1], parts[i]
-		if before.log != next.log || next.place != before.place+1 || !endsWithin(before.in) {
+	for i := 1; i < len(files); i++ {
+		before, next := files[i-1], files[i]
+		if before.log != next.log || !endsWithin(before.in) {
 			continue
 		}
-		if rest := firstLine(next.in.Path); len(rest) > 0 {
+		rest := firstLine(next.in.Path)
+		goesOn := restOfLine().Match(rest)
+		if classifier.IsPart(before.in.Name) { // one may be missing, and any byte may begin the next one
+			goesOn = next.place == before.place+1
+		}
+		if goesOn && len(rest) > 0 {
 			a, b := found[before.in.Name], found[next.in.Name]
 			a.rest, b.skip = rest, int64(len(rest))
 			found[before.in.Name], found[next.in.Name] = a, b
@@ -52,6 +58,10 @@ func seams(inputs []source.Input) map[string]seam {
 	}
 	return found
 }
+
+// restOfLine matches the beginning of a line that goes on with the one before it. What a program prints first begins with a stamp, a bracket or
+// a capital letter, as a rule.
+var restOfLine = lazyre.New(`^(?:[a-z .,;:)%]|\d+(?:[^\d:/-]|$))`)
 
 // endsWithin reports whether a file ends within a line.
 func endsWithin(in *source.Input) bool {
@@ -76,7 +86,7 @@ func firstLine(path string) []byte {
 	return head[:bytes.IndexByte(head, '\n')+1]
 }
 
-// filler stands for a line that was read with the part before, so that the others keep their numbers.
+// filler stands for a line that was read with the file before, so that the others keep their numbers.
 const filler = stream.Quoted + "\n"
 
 // joined returns the reader of an input with whole lines at its ends, and how many bytes more it has.
