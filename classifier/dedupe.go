@@ -11,6 +11,7 @@ import (
 
 // The position of these messages matters.
 const (
+	rayProcess   = "ray.top_process"         // a row of the table of a node's largest processes
 	rayAdvice    = "ray.memory_advice"       // the last part of a kill report by Ray's memory monitor
 	kubeMemory   = "kubernetes.memory_limit" // the memory among the limits or requests listed above it
 	kubeLimits   = "kubernetes.limits"
@@ -42,7 +43,9 @@ func dedupe(f *file) []*event {
 		if d.Role == parser.Detail && !requested(out[:i], d) {
 			if e := ownerOf(out, d); e != nil {
 				e.details = append(e.details, d)
-				e.complete(d.fields)
+				if d.Pattern != rayProcess || d.fields["pid"] == e.fields["pid"] { // else it is beside the killed one
+					e.complete(d.fields)
+				}
 			}
 		}
 	}

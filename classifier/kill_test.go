@@ -47,6 +47,35 @@ func TestAKillSaysByWhomAndWhoseMemoryWasFull(t *testing.T) {
 	}
 }
 
+// TestTheLargestProcessOfRaysTableIsNotTheVictim reads tables whose first row is another process than the one that Ray named, or failed.
+func TestTheLargestProcessOfRaysTableIsNotTheVictim(t *testing.T) {
+	t.Parallel()
+	const table = "PID\tMEM(GB)\tCOMMAND\n4100\t60.25\tray::Replay.run\n4200\t50.25\tpython train.py\n4400\t2.50\tray::load_shard()\n"
+	const old = "ray.memory_monitor.RayOutOfMemoryError: More than 95% of the memory on node n1 is used (119.50 / 125.25 GB). The top 10 memory consumers are:\n\n"
+	for name, c := range map[string]struct {
+		log string
+		pid int // 0 is unknown
+	}{
+		"the killed task has its pid": {"ray.exceptions.OutOfMemoryError: Task was killed due to the node running low on memory.\nMemory on the node (IP: 10.0.0.7, ID: 82) where the task (task ID: 77, " +
+			"name=load_shard, pid=4400, memory used=2.50GB) was running was 118.99GB / 125.26GB (0.949941), which exceeds the memory usage threshold of 0.95. Top 10 memory users:\n" + table, 4400},
+		"the old monitor, in a task":         {"ray.exceptions.RayTaskError(RayOutOfMemoryError): ray::load_shard() (pid=4400, ip=10.0.0.7)\n  File \"a.py\", line 3, in f\n" + old + table, 4400},
+		"the old monitor, in an unknown one": {old + table, 0},
+	} {
+		got := read(t, map[string]string{"a.log": c.log}).Incidents
+		require.Len(t, got, 1, name)
+		assert.Len(t, got[0].Root.Tasks, 3, name)
+		if c.pid == 0 {
+			assert.Nil(t, got[0].Root.PID, name)
+			assert.Nil(t, got[0].Root.ProcessBytes, name)
+			continue
+		}
+		require.NotNil(t, got[0].Root.PID, name)
+		assert.Equal(t, c.pid, *got[0].Root.PID, name)
+		require.NotNil(t, got[0].Root.ProcessBytes, name)
+		assert.EqualValues(t, 5<<29, *got[0].Root.ProcessBytes, name)
+	}
+}
+
 func TestAStormNamesEveryVictimOnce(t *testing.T) {
 	t.Parallel()
 	log := "May 24 19:24:07 gpu31 kernel: Out of memory: Killed process 101 (python) total-vm:9kB, anon-rss:45892939kB, file-rss:0kB, shmem-rss:0kB\n" +

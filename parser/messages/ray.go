@@ -220,6 +220,19 @@ func rayMonitor() []pattern.Pattern {
 			NoMatch: []string{"More than 95% of the samples are used"},
 		},
 		{
+			// The worker that saw the full node: the exception ends its task.
+			Name:     "ray.old_monitor_task",
+			Literals: []string{"RayTaskError(RayOutOfMemoryError): "},
+			Expr:     `RayTaskError\(RayOutOfMemoryError\): (?<cmd>ray::[^\s(]{1,200}\(\)) \(pid=(?<pid>\d{1,10})(?:, ip=(?<host>[^,)\s]{1,64}))?`,
+			Kind:     parser.OOMKill, Role: parser.Detail,
+			Source: "Ray 0.8-2.1, python/ray/exceptions.py RayTaskError",
+			Match: []pattern.Sample{{
+				Line: "ray.exceptions.RayTaskError(RayOutOfMemoryError): ray::shuffle() (pid=20431, ip=10.9.1.5)",
+				Want: parser.Fields{"cmd": "ray::shuffle()", "pid": "20431", "host": "10.9.1.5"},
+			}},
+			NoMatch: []string{"ray.exceptions.RayTaskError(ValueError): ray::shuffle() (pid=20431, ip=10.9.1.5)"},
+		},
+		{
 			Name:     "ray.above_threshold",
 			Literals: []string{"emory usage above threshold"},
 			Expr: `(?:Memory usage above threshold\. Still waiting for worker eviction|Node memory usage above threshold` +

@@ -294,11 +294,10 @@ func heldText(in *Incident) string {
 			n, bytes = n+1, bytes+x.Bytes
 		}
 	}
-	if own := in.Root.OwnBytes; n < 2 && own != nil {
-		groups := othersByName(in, nil)
-		for _, g := range groups {
+	if own := in.Root.OwnBytes; own != nil {
+		for _, g := range othersByName(in, nil) {
 			switch {
-			case g.bytes <= 2*(*own) || g.bytes > *limit:
+			case g.name == name || g.bytes <= 2*max(*own, bytes) || g.bytes > *limit:
 			case g.count > 1:
 				return fmt.Sprintf("%d %s processes hold %s; the killed process held only %s", g.count, g.name, sizeOf(g.bytes, *limit), size(*own))
 			default:
