@@ -248,7 +248,7 @@ var attacksThere = []attack{
 	{"loader_workers", "routed_experts", []string{"routing-replay", "rollout-batch", "host-limit", "host-node"}},
 	{"loader_workers", "by_shell", append([]string{"submit"}, attacks["loader_workers"]...)},
 	{"limit_too_small", "evicted", []string{"pod-request", "host-node", "workers"}},
-	{"limit_too_small", "names:unable to allocate", []string{"temp-file", "sample-buffer", "array-file", "host-limit", "host-node"}},
+	{"limit_too_small", "names:unable to allocate", []string{"temp-file", "sample-buffer", "horizon", "environments", "array-file", "host-limit", "host-node"}},
 	{"limit_too_small", "framework:comfyui", []string{"node-cache", "engine-quantization", "host-node", "host-limit"}},
 	{"limit_too_small", "framework:fooocus", []string{"offload-off", "host-node", "host-limit", "engine-quantization"}},
 	{"host_load", "framework:fooocus", []string{"offload-off", "host-node", "host-limit", "engine-quantization"}},
@@ -261,7 +261,7 @@ var attacksThere = []attack{
 	{"limit_too_small", "memory_policy", []string{"numa-bind"}},
 	{"limit_too_small", "node_full", []string{"temp-file", "prompt-cache", "vm-memory", "host-node", "sample-buffer", "workers", "offload-off", "host-cache"}},
 	{"limit_too_small", "prompt_cache", []string{"prompt-cache", "host-limit"}},
-	{"limit_too_small", "keeps_samples", []string{"sample-buffer", "vm-memory", "host-limit", "host-node"}},
+	{"limit_too_small", "keeps_samples", []string{"sample-buffer", "horizon", "environments", "vm-memory", "host-limit", "host-node"}},
 	{"host_load", "names:flwr", append([]string{"ray-tasks"}, attacks["host_load"]...)}, // each client is a task
 	{"host_load", "alike_trials", []string{"trial-data", "ray-tasks", "host-node"}},
 	{"host_load", "own_tasks", append([]string{"ray-tasks"}, attacks["host_load"]...)},

@@ -312,9 +312,24 @@ var sampleBuffers = []string{
 	"replay_memory.capacity", "replay_buffer_config.capacity", "replay_buffer.size", "buffer_capacity", "buffer.capacity", "buffer_size", "size_in_transitions",
 }
 
-// KeepsSamples reports that a large buffer of samples is kept in host memory, by a setting or by the name of the process that holds
-// most of it. DeepSpeed's buffer_size of an offload is in bytes.
+// wholeBuffer reports that Stable-Baselines3 makes the whole array of a buffer: a replay buffer once, the rollout buffer of PPO and A2C before
+// each rollout (stable_baselines3/common/buffers.py, ReplayBuffer.__init__ and RolloutBuffer.reset).
+func wholeBuffer(in *Input) string {
+	switch {
+	case !in.host() || !in.passes(2, "stable_baselines3/common/buffers.py"):
+		return ""
+	case in.passes(2, "buffers.py reset"):
+		return "the rollout buffer holds n_steps observations of each environment, in float32"
+	}
+	return "the replay buffer is allocated whole, for buffer_size observations"
+}
+
+// KeepsSamples reports that a large buffer of samples is kept in host memory, by the stack, by a setting, or by the name of the process that
+// holds most of it. DeepSpeed's buffer_size of an offload is in bytes.
 func KeepsSamples(in *Input) string {
+	if whole := wholeBuffer(in); whole != "" {
+		return whole
+	}
 	if !in.host() || in.Backend == "deepspeed" || slices.Contains([]string{"init", "weight_update", "checkpoint"}, in.Phase) || oneLargeRequest(in) != "" {
 		return ""
 	}

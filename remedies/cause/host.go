@@ -283,6 +283,7 @@ var host = []hypothesis{
 			{2 * proof, builds},
 			{3 * proof, BoundToNodes},
 			{sign + hint, Replays},
+			{3 * proof, wholeBuffer},
 			{hint, when("host memory ran out", (*Input).host)},
 		},
 		figure: func(in *Input) (string, *int64) {
