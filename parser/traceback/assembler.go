@@ -196,6 +196,22 @@ func (a *Assembler) beginChained(tied bool) {
 	a.start(d)
 }
 
+// beginScript opens TorchScript's traceback, which its interpreter puts into the message of the Python one, whose frames come first. The
+// second of two, of the original code, takes the place of that of the serialized code.
+func (a *Assembler) beginScript() {
+	d := &draft{line: a.line.number, indent: a.line.indent, script: true}
+	switch old := a.draft; {
+	case a.Building() && old.script:
+		d.line, d.origin, d.cause, d.outer = old.line, old.origin, old.cause, old.outer
+	case a.state&(messages|ended) != 0 && a.last != nil:
+		d.line, d.origin, d.cause, d.outer = a.last.Line, a.last.Origin, a.last.Cause, a.last.Frames
+	}
+	for _, f := range d.outer {
+		d.add(d.line, f, d.indent+2, false)
+	}
+	a.start(d)
+}
+
 func (a *Assembler) beginGroup() {
 	a.group = true
 	a.begin()
@@ -261,7 +277,11 @@ func (a *Assembler) addFrame() {
 
 // quote sets the last frame's source line.
 func (a *Assembler) quote() {
-	a.draft.setCode(a.line.body)
+	if d := a.draft; d.script {
+		d.setScript(a.line.body)
+	} else {
+		d.setCode(a.line.body)
+	}
 	a.draft.code++
 	a.draft.foreign = 0
 }

@@ -139,8 +139,16 @@ var samples = []struct {
 	},
 	{
 		"a name in angle brackets with a blank", "Traceback of TorchScript (most recent call last):\n  File \"<string>\", line 83, in <backward op>\n            def backward(grad):\n                ~~~~ <--- HERE\nRuntimeError: x",
-		"ofccF",
-		[]string{"2-5 RuntimeError|x|<backward op>"},
+		"hfccF",
+		[]string{"1-5 RuntimeError|x|<backward op>"},
+	},
+	{
+		"TorchScript's frames are inside of Python's, and its original code says more than the serialized one",
+		"Traceback (most recent call last):\n  File \"a.py\", line 1, in step\n    loss.backward()\nRuntimeError: The following operation failed in the TorchScript interpreter.\n" +
+			"Traceback of TorchScript, serialized code (most recent call last):\n  File \"code/a.py\", line 7, in forward\n    x = y\n        ~ <--- HERE\n\n" +
+			"Traceback of TorchScript, original code (most recent call last):\n  File \"/b.py\", line 9, in attend\n        y = x\n        z = softmax(y)\n            ~~~~~~~ <--- HERE\n        return z\nRuntimeError: CUDA out of memory.",
+		"hfcF" + "hfcco" + "hfccccF",
+		[]string{"1-4 RuntimeError|The following operation failed in the TorchScript interpreter.|step", "1-16 RuntimeError|CUDA out of memory.|step>attend"},
 	},
 	{
 		"a name in angle brackets that is torn", "Traceback (most recent call last):\n  File \"a.py\", line 3, in <mod 7%|#\n  File \"a.py\", line 4, in <lambda> 9%|#\n  File \"a.py\", line 5, in f.<locals>.g\nKeyError: 3",

@@ -1,6 +1,7 @@
 package traceback
 
 import (
+	"bytes"
 	"slices"
 	"unicode/utf8"
 )
@@ -34,6 +35,9 @@ type draft struct {
 	lastLine int    // line of the last frame
 	class    string // the class in a notebook's header
 	wrapped  []byte // a frame of rich's box that continues on the next line
+	script   bool   // TorchScript's, whose source lines end with a pointer to the one that failed
+	pointed  bool   // that pointer was seen below the last frame
+	outer    []Frame
 	origin   *Origin
 	cause    *Trace
 
@@ -67,7 +71,7 @@ func (d *draft) add(line int, f Frame, indent int, glued bool) {
 		d.frameAt = d.indent + 2
 	}
 	d.frames++
-	d.code, d.foreign, d.lastLine = 0, 0, line
+	d.code, d.foreign, d.lastLine, d.pointed = 0, 0, line, false
 	switch {
 	case len(d.head) < maxHeadFrames:
 		d.head = append(d.head, f)
@@ -92,6 +96,15 @@ func (d *draft) last() *Frame {
 // setCode sets the last frame's source line, unless it has one.
 func (d *draft) setCode(code []byte) {
 	if f := d.last(); f != nil && f.Code == "" {
+		f.Code = clip(code, maxCode)
+	}
+}
+
+// setScript sets the last frame's source line to that above TorchScript's pointer, of several that it prints.
+func (d *draft) setScript(code []byte) {
+	if bytes.HasSuffix(code, []byte("<--- HERE")) {
+		d.pointed = true
+	} else if f := d.last(); f != nil && !d.pointed {
 		f.Code = clip(code, maxCode)
 	}
 }

@@ -56,6 +56,12 @@ func isProcessHeader(body []byte) bool {
 	return bytes.HasPrefix(body, []byte("-- Process ")) && bytes.HasSuffix(body, []byte("terminated with the following error:"))
 }
 
+// isScriptHeader reports whether a line is the header of TorchScript's interpreter (torch/csrc/jit/runtime/interpreter.cpp); for a saved model
+// it prints the serialized code and the original code.
+func isScriptHeader(body []byte) bool {
+	return bytes.HasPrefix(body, []byte("Traceback of TorchScript")) && bytes.HasSuffix(body, []byte(" (most recent call last):"))
+}
+
 func isBoxHeader(body []byte) bool {
 	return bytes.HasPrefix(body, []byte("╭─")) && bytes.Contains(head(body), textBoxTitle)
 }

@@ -92,6 +92,7 @@ var headers = [...]transition{
 	{anywhere, header(suffix("Exception Group Traceback (most recent call last):")), (*Assembler).beginGroup, headed, Header},
 	{anywhere, header(suffix("Original Traceback (most recent call last):")), (*Assembler).beginNested, headed, Header},
 	{anywhere, header(suffix("Traceback (most recent call last):")), (*Assembler).begin, headed, Header},
+	{anywhere, header(isScriptHeader), (*Assembler).beginScript, headed, Header},
 	{anywhere, header(suffix("Traceback of where the remote call failed (most recent call last):")), (*Assembler).begin, headed, Header}, // Monarch, actor_mesh.py
 	{anywhere, header(suffix("(most recent call first):")), (*Assembler).beginThread, threads, Header},
 	{anywhere, header(isProcessHeader), (*Assembler).beginNested, announced, Header},
