@@ -266,6 +266,7 @@ type flagParser struct {
 	single      bool   // a flag of this program takes one value; the image follows
 	marked      bool   // a line ended with a backslash: one without it is the last
 	unmarked    bool   // the last line ended without a backslash
+	inner       bool   // it is inside a string that a shell runs, which may go on for lines
 	reported    bool
 }
 
@@ -295,11 +296,21 @@ func (w *flagParser) line(r *Reader, s string) bool {
 	}
 	w.unmarked = !more
 	w.marked = w.marked || more
-	return whole && (more || w.program && !w.marked)
+	return (whole || w.inner && more) && (more || w.program && !w.marked)
 }
 
+// words reads words of a command line. What a shell runs, srun bash -c 'python train.py --fp16', is a command line of its own.
 func (w *flagParser) words(r *Reader, words []string) {
-	for _, word := range words {
+	for i, word := range words {
+		if i+2 < len(words) && shells[baseOf(word)] && runsString(words[i+1]) {
+			w.end(r)
+			w.inner = true
+			if inner, ok := findCommand(words[i+2]); ok {
+				parts, _ := shellWords(inner)
+				w.words(r, parts)
+			}
+			return // what follows are the positional parameters
+		}
 		w.word(r, word)
 	}
 }
@@ -434,50 +445,4 @@ func (w *flagParser) emit(r *Reader, key, value, form string) {
 // placeholder is what argparse's help has in place of a flag's value: `--replay_size REPLAY_SIZE`.
 func placeholder(flag string) string {
 	return strings.ToUpper(strings.ReplaceAll(strings.TrimLeft(flag, "-"), "-", "_"))
-}
-
-// shellWords splits a command line as a shell does, up to a pipe, a redirection or the next command. whole is false
-// if a quote is left open.
-func shellWords(s string) (words []string, whole bool) {
-	var word []byte
-	in, quote := false, byte(0)
-	flush := func() {
-		if in {
-			words = append(words, string(word))
-		}
-		word, in = word[:0], false
-	}
-	for i := 0; i < len(s) && len(words) < 4096; i++ {
-		c := s[i]
-		switch {
-		case quote != 0:
-			if c == quote {
-				quote = 0
-				continue
-			}
-			if c == '\\' && quote == '"' && i+1 < len(s) && (s[i+1] == '"' || s[i+1] == '\\') {
-				i++
-				c = s[i]
-			}
-			word = append(word, c)
-		case ascii.IsBlank(c):
-			flush()
-		case !in && c == '#': // a comment
-			return words, true
-		case c == '\'' || c == '"':
-			quote, in = c, true
-		case c == '\\' && i+1 < len(s) && !ascii.IsWord(s[i+1]) && s[i+1] != '\\':
-			i++
-			word, in = append(word, s[i]), true
-		case !in && (c == '|' || c == ';' || c == '&' || c == '>' || c == '<'), c == ';' && (i+1 == len(s) || s[i+1] == ' '):
-			flush()
-			return words, true
-		case !in && (c == '1' || c == '2') && i+1 < len(s) && s[i+1] == '>':
-			return words, true
-		default:
-			word, in = append(word, c), true
-		}
-	}
-	flush()
-	return words, quote == 0
 }

@@ -307,6 +307,16 @@ func TestForms(t *testing.T) {
 			want: []string{"command --gpus=all", "command --memory=16g", "command --sizes=1 2"},
 		},
 		{
+			name: "a command line that a shell runs for srun",
+			log:  "+ srun --jobid 77 bash -c 'cd /run && accelerate launch --num_processes 16 train.py --lr 1e-5 --fp16'\n+ srun -n 2 singularity exec x.sif bash -lc \"torchrun train.py --seq_length 512\" _ --not-read 3",
+			want: []string{"command --jobid=77", "command --num_processes=16", "command --lr=1e-5", "command --fp16=True", "command --seq_length=512"},
+		},
+		{
+			name: "a command line of several lines that a shell runs",
+			log:  "+ bash -c 'torchrun train.py --lr 1e-5 \\\n  --seq_length 512 \\\n  --fp16'\nstep 1",
+			want: []string{"command --lr=1e-5", "command --seq_length=512", "command --fp16=True"},
+		},
+		{
 			name: "LSF's directives",
 			log:  "#BSUB -M 64GB\n#BSUB -n 8 # slots",
 			want: []string{"command -M=64GB", "command -n=8"},
@@ -315,6 +325,15 @@ func TestForms(t *testing.T) {
 			name: "PBS's resources",
 			log:  "#PBS -l select=1:ncpus=8:ngpus=1:mem=32gb\n#PBS -N job",
 			want: []string{"command ncpus=8", "command ngpus=1", "command mem=32gb"},
+		},
+		{
+			name: "an icefall run's parameters, which begin with those of its search for the best model",
+			log:  "{'best_train_loss': inf, 'batch_idx_train': 0, 'env_info': {'k2-version': '1.23.4'}, 'exp_dir': PosixPath('zipformer/exp'), 'max_duration': 650}",
+			want: []string{"pprint best_train_loss=inf", "pprint batch_idx_train=0", "pprint env_info.k2-version=1.23.4", "pprint exp_dir=PosixPath('zipformer/exp')", "pprint max_duration=650"},
+		},
+		{
+			name: "a step's metrics, the best one among them",
+			log:  "{'best_train_loss': 0.31, 'batch_size': 8, 'max_duration': 650}",
 		},
 		{
 			name: "a switch that the program decides on",

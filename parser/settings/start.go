@@ -251,8 +251,10 @@ func (r *Reader) startDict(text []byte) bool {
 	if !ok && !unknown {
 		return false
 	}
-	if n := stringEnd(text[first:min(len(text), first+MaxKey)]); label == "" && n > 0 && metric(string(text[first+1:first+n-1])) {
-		return true
+	if n := stringEnd(text[first:min(len(text), first+MaxKey)]); label == "" && n > 0 {
+		if key := string(text[first+1 : first+n-1]); metric(key) && !strings.HasPrefix(key, "best_") { // which may be a search's first value
+			return true
+		}
 	}
 	d := newLiteral(Pprint, '}')
 	d.root, d.noLabel, d.unknownLabel = at, label == "" && !unknown, unknown

@@ -83,9 +83,10 @@ func gauge(key string) bool {
 	return strings.HasPrefix(key, "available_") || strings.HasPrefix(key, "avail_") || strings.HasPrefix(key, "free_gpu")
 }
 
-// isSwitch reports whether a value is a boolean or None, which no metric is (`use_kl_loss=True`).
+// isSwitch reports whether a value is a boolean, None or the infinity with which a search for the best begins, which no metric is
+// (`use_kl_loss=True`, `'best_train_loss': inf`).
 func isSwitch(v string) bool {
-	return v == "True" || v == "False" || v == "None" || v == "true" || v == "false" || v == "null"
+	return v == "inf" || v == "True" || v == "False" || v == "None" || v == "true" || v == "false" || v == "null"
 }
 
 // adviceWords mark advice or a complaint: pairs in it are not what the run was started with.
