@@ -57,9 +57,7 @@ func describe(files []*file, o Overrides) Run {
 	if r.Engine == "" && isServer(r.Framework) {
 		r.Engine = r.Framework
 	}
-	if isServer(r.Framework) || is(r.Application, Application|Engine) || r.Application == "tensorflow" || r.Application == "sdwebui" {
-		r.settingsFromMessages(files)
-	}
+	r.settingsFromMessages(files)
 	r.readCode(files)
 	r.modelFromConfig()
 	for _, f := range files {
@@ -117,9 +115,14 @@ func (f *file) config(r *Run) {
 	}
 }
 
-// settingsFromMessages reads a server's settings from its failures and readings if nothing else prints them.
+// settingsFromMessages reads settings from failures and readings if nothing else prints them. An engine's are not those of a trainer beside it,
+// which prints its settings itself.
 func (r *Run) settingsFromMessages(files []*file) {
+	serves := isServer(r.Framework) || is(r.Application, Application|Engine) || r.Application == "tensorflow" || r.Application == "sdwebui"
 	tell := func(p *pattern.Pattern, fields parser.Fields, at parser.Position) {
+		if !serves && isServer(p.Program.Name) {
+			return
+		}
 		for key, field := range p.Tells {
 			if _, known := r.lookup(key); !known && fields[field] != "" {
 				r.Config[key] = Value{Value: fields[field], At: at, Form: settings.Pairs}

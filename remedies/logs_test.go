@@ -89,6 +89,20 @@ func TestTheCauseAndTheFirstProposalOfALog(t *testing.T) {
 			"engine_share_too_small", "--max-model-len=2048",
 		},
 		{
+			"Stable-Baselines3's replay buffer, which is allocated whole", "$ python dqn.py --env BreakoutNoFrameskip-v4 --buffer_size 1000000\n" +
+				stackOf("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 26.3 GiB for an array with shape (1000000, 1, 4, 84, 84) and data type uint8",
+					"/e/site-packages/stable_baselines3/common/off_policy_algorithm.py|_setup_model|self.replay_buffer = self.replay_buffer_class(",
+					"/e/site-packages/stable_baselines3/common/buffers.py|__init__|self.observations = np.zeros((self.buffer_size, self.n_envs, *self.obs_shape), dtype=observation_space.dtype)"),
+			"limit_too_small", "--buffer_size=250000",
+		},
+		{
+			"PPO's rollout buffer", "$ python ppo.py --n_steps 2048 --n_envs 16\n" +
+				stackOf("numpy.core._exceptions._ArrayMemoryError: Unable to allocate 4.69 GiB for an array with shape (2048, 16, 3, 100, 128) and data type float32",
+					"/e/site-packages/stable_baselines3/common/on_policy_algorithm.py|collect_rollouts|rollout_buffer.reset()",
+					"/e/site-packages/stable_baselines3/common/buffers.py|reset|self.observations = np.zeros((self.buffer_size, self.n_envs, *self.obs_shape), dtype=np.float32)"),
+			"limit_too_small", "--n_steps=1024",
+		},
+		{
 			"recordings of any length", "[NeMo I 2024-05-21 09:12:40 speech_to_text_finetune:190] Hydra config: model:\n      train_ds:\n        batch_size: 16\n        max_duration: null\n" +
 				stackOf(full("5.16 GiB", "23.65", "2.31 GiB", "20.06"), "/w/NeMo/nemo/collections/asr/models/ctc_models.py|training_step|encoded = self.forward(signal)", "/w/NeMo/nemo/collections/asr/parts/submodules/multi_head_attention.py|forward|scores = torch.matmul(q, k)"),
 			"attention_scores", "train_ds.max_duration=20",

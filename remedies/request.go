@@ -240,7 +240,7 @@ var places = []struct {
 		"convert_to_fp32",                     // accelerate's wrapper of the model's output
 		"fp16_to_float32", "float_conversion", // Megatron's wrapper turns the model's output into float32 (megatron/core/transformer/module.py)
 	}},
-	{memory.Attention, []string{"attn_weights", "attention_scores", "unfused", "core_attention", "baddbmm", "rel_shift", "matrix_bd", ".py _attn "}},
+	{memory.Attention, []string{"attn_weights", "attention_scores", "unfused", "core_attention", "baddbmm", "rel_shift", "matrix_bd", ".py _attn ", "torch._softmax_backward_data("}},
 	{memory.Gather, []string{
 		"full_tensor", "all_gather_into_tensor", "all_gather_tensor", "_all_gather", "_to_replicate_tensor", "unshard", "summon_full_params", "gather_16bit", "full_state_dict",
 		"gatheredparameters", "allgather",

@@ -48,7 +48,7 @@ func huggingFaceMarkers() []pattern.Pattern {
 			Name:     "trainer.dataset_processes",
 			Literals: []string{" (num_proc="},
 			Expr:     `^[A-Z][^|]{2,80} \(num_proc=(?<count>\d{1,4})\):`,
-			Gauge:    true, Source: src,
+			Gauge:    true, Tells: map[string]string{"num_proc": "count"}, Source: src,
 			Match: []pattern.Sample{
 				{Line: "Running tokenizer on dataset (num_proc=64):  40%|####      | 400000/1000000 [01:00<01:30, 6666.67 examples/s]", Want: parser.Fields{"count": "64"}},
 				{Line: `Unsloth: Tokenizing ["text"] (num_proc=20):   6%|6         | 60000/1000000 [00:20<04:30, 3466.67 examples/s]`, Want: parser.Fields{"count": "20"}},

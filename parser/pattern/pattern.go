@@ -91,7 +91,7 @@ type Pattern struct {
 	Within int
 
 	Set    map[string]string // constant fields
-	Tells  map[string]string // settings of a server or a tool whose values the fields under these names are; a trainer prints its settings itself
+	Tells  map[string]string // settings whose values the fields under these names are, where nothing else prints them
 	Source string            // program, versions, source file: where the wording was seen
 	Match  []Sample
 	// NoMatch are the nearest lines that must not match this pattern.

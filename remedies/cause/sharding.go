@@ -49,7 +49,8 @@ func WholeGradients(in *Input) string {
 	case in.passes(6, "to_accumulated_grad_if_needed"):
 		return "the stack ends where FSDP adds up gradients that are not split"
 	case !strings.HasPrefix(in.Backend, "fsdp") || steps < 2 || !in.passes(80, "/accelerate/") || in.on("sync_each_batch") || in.Adapters || in.Quantized,
-		p <= 0 || p > 1<<40 || in.Total == nil || 2*p < *in.Total/3, Beyond(in) > 0:
+		p <= 0 || p > 1<<40 || in.Total == nil || 2*p < *in.Total/3, Beyond(in) > 0,
+		in.Place == memory.Attention && in.Requested != nil && *in.Requested > *in.Total/8: // one layer's scores, of several that it keeps
 		return "" // or the states do not fit even where all of them are split
 	}
 	return fmt.Sprintf("gradient_accumulation_steps is %d: every GPU keeps whole gradients until the last micro-batch, %s parameters x 2 bytes or more", steps, count(p))
