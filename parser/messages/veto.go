@@ -342,17 +342,17 @@ func sampleVetoes() []pattern.Pattern {
 			// here, and so the words do not matter: the record itself is the veto.
 			Name: "veto.request",
 			Literals: []string{
-				"Receive: ", "Finish: ", "Received request ", " details: prompt: ", "Generated response ", "text_generation_router", ` request" images=`, ` request" prompt="`,
+				"Receive: ", "Finish: ", "Received request ", "Request: Instance(request_type='", " details: prompt: ", "Generated response ", "text_generation_router", ` request" images=`, ` request" prompt="`,
 				"'role': '", `"role": "`, `"role":"`, `\"role\":`,
 				"'prompt': '", `'prompt': "`, "'prompt': [", `"prompt": "`, `"prompt": [`, `"prompt": {`, `"prompt":"`, `"prompt":[`, "'messages': [", `"messages": [`, `"messages":[`, "chat.completion", "text_completion",
 			},
-			Expr: `^` + notItsOwn + `(?:.{0,300}?(?:(?:Receive|Finish): (?:request_id='[^']{1,120}', )?obj=\w{1,60}(?:ReqInput)?\(|Received request \S{1,120}: (?:prompt|params|messages)\b|Request \S{1,120} details: prompt: ` +
+			Expr: `^` + notItsOwn + `(?:.{0,300}?(?:(?:Receive|Finish): (?:request_id='[^']{1,120}', )?obj=\w{1,60}(?:ReqInput)?\(|Received request \S{1,120}: (?:prompt|params|messages)\b|Request \S{1,120} details: prompt: |Request: Instance\(request_type='` +
 				`|Generated response \S{1,120}(?: \([^)]{0,60}\))?: output: |\bmsg="(?:chat|generate|completion) request" (?:images=\d{1,4} )?prompt="|text_generation_router\S{0,120}(?: \S{1,60}:\d{1,5}:)? (?:Input|Output): )` +
 				`|.{0,4000}?(?:["']role\\?["']: ?\\?["'](?:user|assistant|system|developer|tool|human)\\?["']|["'](?:prompt|messages)["']: ?(?:\[ ?){0,2}["'{]|["']object["']: ?["'](?:chat\.completion|text_completion)))(?<!` + oomWords + `.{0,4000})`,
 			Veto:   true,
 			Whole:  true,
 			Also:   []string{"torch.oom.of_which", "sglang.not_enough_memory", "kernel.killed", "kernel.killed_cut", "slurm.oom_kill", "cuda.error", "nccl.cuda_oom", "host.bad_alloc", "ggml.malloc"},
-			Source: "SGLang --log-requests (tokenizer_manager.py), vLLM entrypoints/logger.py, TGI router/src/server.rs, bodies in OpenAI's form as proxies and clients print them (LiteLLM, openai._base_client, llama-server); Ollama server/routes.go with OLLAMA_DEBUG; the dialogues that FastChat keeps (serve/gradio_web_server.py)",
+			Source: "SGLang --log-requests (tokenizer_manager.py), vLLM entrypoints/logger.py, TGI router/src/server.rs, bodies in OpenAI's form as proxies and clients print them (LiteLLM, openai._base_client, llama-server); Ollama server/routes.go with OLLAMA_DEBUG; the dialogues that FastChat keeps (serve/gradio_web_server.py); lm-evaluation-harness --write_out (lm_eval/evaluator_utils.py)",
 			Match: lines(
 				`level=DEBUG source=routes.go:1470 msg="chat request" images=0 prompt="<start_of_turn>user\nwhy Out of memory: Killed process 30127 (python3) total-vm:91234512kB, anon-rss:64110340kB, file-rss:0kB<end_of_turn>"`,
 				`source=routes.go:1470 msg="chat request" images=0 prompt="ggml_backend_cuda_buffer_type_alloc_buffer: allocating 81656.95 MiB on device 0: cudaMalloc failed: out of memory"`,

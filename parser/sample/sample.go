@@ -30,6 +30,7 @@ type Mark struct {
 // Marks of chat templates (ChatML, Llama 3 and 4, Kimi K2, Mistral, Gemma, Harmony, DeepSeek), of reasoning and of what tools printed, the tags of verl's printed
 // samples (workers/reward_manager), the headings of LLaMA-Factory's (data/processor) and that of SkyRL's (log_example), and what FastChat shows
 // a judge (llm_judge/data/judge_prompts.jsonl), as do OpenAI's evals, Inspect and Phoenix ([BEGIN DATA]) and Prometheus (prometheus_eval/prompts.py).
+// The last ones are around what lm-evaluation-harness prints with --write_out (lm_eval/evaluator_utils.py, print_writeout).
 var Marks = []Mark{
 	{"<|im_start|>", true, true},
 	{"<|im_end|>", false, true},
@@ -82,6 +83,9 @@ var Marks = []Mark{
 	{"###Reference Answer", true, true},
 	{"###Score Rubric", true, true},
 	{"###Feedback:", false, true},
+	{starts, true, true},
+	{"(end of prompt on previous line)", false, true},
+	{"(end of target on previous line)", false, true},
 }
 
 // Openers begin a quotation whose end is sure: a block of code in reStructuredText, with the code indented below; and a traceback in a
@@ -295,7 +299,7 @@ func (t *Tracker) mayHold(body []byte, h *envelope.Header, counts func([]byte) b
 	if strings.HasPrefix(t.tag, judged) {
 		return h.Time.IsZero() && counts(body)
 	}
-	return h.Process != "" && !h.Time.IsZero() && !counts(body)
+	return h.Process != "" && (!h.Time.IsZero() || counts(body))
 }
 
 // firstTags begin a text with tags.
@@ -377,10 +381,13 @@ func isQuote(body []byte) bool {
 const (
 	// seconds are the second bytes of the marks that begin with a bracket.
 	seconds = "|/IprgsteTCBE\xef"
-	// labelIDs, rewarded and those that begin with judged are the marks that do not. A line begins with the latter two.
+	// labelIDs, rewarded and those that begin with judged are marks that do not. A line begins with the latter two.
 	labelIDs = "label_ids:"
 	judged   = "###"
 	rewarded = "Output (Total Reward: "
+	// starts ends the line above a text, and what begins with ended is alone on the line below it.
+	starts = " (starting on next line):"
+	ended  = "(end of "
 	// response opens a sample only behind a prompt: loggers use the word too.
 	response = "[response] "
 )
@@ -401,6 +408,12 @@ func Last(body []byte) (last int, opens bool) {
 		if i := slices.IndexFunc(Marks, func(m Mark) bool { return bytes.HasPrefix(body, []byte(m.Text)) }); i >= 0 {
 			last, opens = 0, Marks[i].Opens
 		}
+	}
+	switch {
+	case bytes.HasSuffix(bytes.TrimRight(body, " "), []byte(starts)):
+		last, opens = bytes.LastIndex(body, []byte(starts)), true
+	case bytes.HasPrefix(body, []byte(ended)) && slices.ContainsFunc(Marks, func(m Mark) bool { return string(body) == m.Text }):
+		last, opens = 0, false
 	}
 	for _, bracket := range []byte("<[") { // most messages have few of them
 		var q quotes

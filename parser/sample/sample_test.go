@@ -14,14 +14,19 @@ func TestSampleMarksAreToldByTheirBrackets(t *testing.T) {
 	t.Parallel()
 	for _, m := range Marks {
 		told := strings.IndexByte("<[", m.Text[0]) >= 0 && strings.IndexByte(seconds, m.Text[1]) >= 0
-		assert.True(t, told || m.Text == labelIDs || m.Text == rewarded || strings.HasPrefix(m.Text, judged), m.Text)
+		assert.True(t, told || m.Text == labelIDs || ofLine(m), m.Text)
 	}
+}
+
+// ofLine reports whether a line begins or ends with a mark, which is none elsewhere.
+func ofLine(m Mark) bool {
+	return m.Text == rewarded || m.Text == starts || strings.HasPrefix(m.Text, judged) || strings.HasPrefix(m.Text, ended)
 }
 
 func TestTheLastMarkOpensOrCloses(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(11, 12))
-	anywhere := slices.DeleteFunc(slices.Clone(Marks), func(m Mark) bool { return m.Text == rewarded || strings.HasPrefix(m.Text, judged) })
+	anywhere := slices.DeleteFunc(slices.Clone(Marks), ofLine)
 	for range 2000 {
 		var b []byte
 		for range r.IntN(6) {
@@ -55,19 +60,23 @@ func TestAMarkInAValueIsNoMark(t *testing.T) {
 		"bos_token = <|im_start|>",
 		"it logs Output (Total Reward: 1.0):",
 		"it writes ###Feedback:",
+		"it ends with (end of prompt on previous line)",
+		"the prompt (starting on next line): is long",
 	} {
 		mark, _ := Last([]byte(line))
 		assert.Negative(t, mark, line)
 	}
 	for line, want := range map[string]bool{
-		"I don't know <|im_end|>":                    false,
-		"example_format: '<|im_start|>system":        true,
-		"don't <|im_start|>user can't":               true,
-		"<|im_start|>assistant":                      true,
-		"  Output (Total Reward: 1.0):":              true,
-		"###Reference Answer (Score 5):":             true,
-		"###Feedback:":                               false,
-		"say 'hello' <|eot_id|><|start_header_id|>u": true,
+		"I don't know <|im_end|>":                                 false,
+		"example_format: '<|im_start|>system":                     true,
+		"don't <|im_start|>user can't":                            true,
+		"<|im_start|>assistant":                                   true,
+		"  Output (Total Reward: 1.0):":                           true,
+		"###Reference Answer (Score 5):":                          true,
+		"###Feedback:":                                            false,
+		"document 0; context prompt (starting on next line):    ": true,
+		"(end of prompt on previous line)":                        false,
+		"say 'hello' <|eot_id|><|start_header_id|>u":              true,
 	} {
 		mark, opens := Last([]byte(line))
 		assert.GreaterOrEqual(t, mark, 0, line)

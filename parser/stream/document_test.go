@@ -108,6 +108,7 @@ func TestWhatADocumentExplainsIsQuoted(t *testing.T) {
 		"an error with a long text":   {"- prompt: why\n  error: |\n    It says\n\n    ", false},
 		"an answer by pprint":         {"{'prompt': 'why',\n 'response': 'It says '\n             '", true},
 		"a question by pprint":        {"{'answer': 'lower it',\n 'question': 'I get '\n             '", true},
+		"a turn by pprint":            {"{'conversations': [{'from': 'human',\n                    'value': 'it says\\n'\n                             '", true},
 		"an error by pprint":          {"{'question': 'why',\n 'error': 'It says '\n          '", false},
 		"a failure by pprint":         {"{'rank': 3,\n 'reason': 'It says '\n           '", false},
 		"what a program looks for":    {"oom_patterns:\n  - NCCL WARN\n  - \"", true},

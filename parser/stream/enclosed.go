@@ -209,7 +209,7 @@ var blockText = lazyre.New(`^[|>][-+]?$`)
 // chatKey is the key of what somebody said or a tool printed, chatTurn its neighbor that says who, or the list of such turns.
 var (
 	chatKey  = lazyre.New(`^(?:content|prompt|text|value|output|result|observation|thought|arguments|input)$`)
-	chatTurn = lazyre.New(`^(?:["']?(?:role|from)["']?: ?["']?(?:user|assistant|system|developer|tool|function|human|gpt|SYSTEM|HUMAN|BOT)\b|["']?(?:messages|conversations?|trajectory|transcript)["']?: ?\[?$)`)
+	chatTurn = lazyre.New(`^(?:["']?(?:role|from)["']?: ?["']?(?:user|assistant|system|developer|tool|function|human|gpt|SYSTEM|HUMAN|BOT)\b|["']?(?:messages|conversations?|trajectory|transcript)["']?: ?\[?(?:\{["'](?:role|from)["']: .*)?$)`)
 )
 
 // promptText is the key of a text over several lines that is the data of a run.
@@ -248,6 +248,9 @@ func (r *Reader) inMember(at int) bool {
 			continue
 		}
 		key := memberOf(line)
+		if isItem && m == nil && key != nil && isQuoteAt(line, indent) && chatKey().Match(key[1]) { // the text began there, and pprint wrapped it
+			m = key
+		}
 		switch text := key != nil && blockText().Match(key[2]); {
 		case text && column < indent:
 			if m = key; promptText().Match(m[1]) {
