@@ -118,13 +118,19 @@ func (j *job) complete(id *identity, f *file, h *envelope.Header) {
 			id.Rank = j.rankByPlace(id, g)
 		}
 	}
+	oneNode := j.run.Nodes != nil && *j.run.Nodes == 1
 	for _, other := range j.files {
 		if other != f && id.PID > 0 && (id.Rank < 0 || id.Host == "") {
 			id.fillFrom(other, "pid", id.PID)
 		}
 	}
-	if id.Rank < 0 && id.LocalRank >= 0 && j.run.Nodes != nil && *j.run.Nodes == 1 {
+	if id.Rank < 0 && id.LocalRank >= 0 && oneNode {
 		id.Rank = id.LocalRank // on one node they are the same
+	}
+	for _, other := range j.files {
+		if id.Rank < 0 && id.Device > 0 && oneNode { // who sees a second device sees all of the node
+			id.Rank = j.rankByPlace(id, other)
+		}
 	}
 	if id.Host == "" && id.Here && j.run.Launcher == "ray" {
 		id.Host = f.driverHost()
