@@ -354,12 +354,14 @@ func ggmlPatterns() []pattern.Pattern {
 		{
 			Name:     "ggml.buffer",
 			Literals: []string{"failed to allocate ", "unable to allocate "},
-			Expr:     `(?<!error loading model: )(?:failed|unable) to allocate (?:CUDA|ROCm|HIP|MUSA|Vulkan|SYCL|CANN|Metal)(?<device>\d{0,4}) buffer(?: of size (?<requested_b>\d{1,19}))?`,
-			Kind:     parser.GPUDriverOOM, Role: parser.Evidence,
-			Source: "ggml, src/ggml-alloc.c; llama.cpp, src/llama-model.cpp",
+			Expr: `(?<!error loading model: )(?:failed|unable) to allocate (?:CUDA|ROCm|HIP|MUSA|Vulkan|SYCL|CANN|Metal)(?<device>\d{0,4}) buffer(?: of size (?<requested_b>\d{1,19}))?` +
+				`|alloc_tensor_range: failed to allocate (?:NVIDIA|AMD|Intel|Apple|Radeon|Quadro|Tesla|GeForce)\b[^:\n]{1,80} buffer of size (?<requested_b>\d{1,19})`,
+			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
+			Source: "ggml, src/ggml-alloc.c; llama.cpp, src/llama-model.cpp; its Vulkan backend of 2024 gave buffers the card's name",
 			Match: []pattern.Sample{
 				{Line: "ggml_gallocr_reserve_n_impl: failed to allocate CUDA0 buffer of size 2147483648", Want: parser.Fields{"device": "0", "requested": "2147483648"}},
 				{Line: "alloc_tensor_range: failed to allocate CUDA1 buffer of size 1073741824", Want: parser.Fields{"device": "1", "requested": "1073741824"}},
+				{Line: "alloc_tensor_range: failed to allocate NVIDIA GeForce RTX 3090 buffer of size 1073741824", Want: parser.Fields{"requested": "1073741824"}},
 			},
 			NoMatch: []string{
 				"failed to allocate port 30000",
