@@ -209,6 +209,7 @@ var attacksThere = []attack{
 	{"engine_share_too_small", "kv_runtime", []string{"engine-seqs", "engine-chunk", "share-up", "kv-dtype", "engine-tp", "engine-length"}},
 	{"engine_share_too_small", "others", []string{"share-up", "others"}},
 	{"engine_share_too_small", "pattern:sglang.weights_leave_nothing", []string{"share-up", "engine-tp", "engine-quantization"}},
+	{"engine_share_too_small", "request_states", append([]string{"engine-seqs"}, attacks["engine_share_too_small"]...)},
 	{"engine_share_too_small", "pattern:vllm.mamba_blocks", []string{"engine-seqs", "share-up", "engine-tp", "eager", "engine-quantization"}},
 	{"engine_activation", "framework:triton", []string{"micro-batch", "engine-arena", "engine-instances", "engine-seqs", "share-down"}},
 	{"engine_share_too_large", "draft", []string{"share-down", "draft", "engine-total", "kv-dtype", "engine-quantization", "engine-tp"}},

@@ -133,6 +133,9 @@ var exclusions = []exclusion{
 		return ctx.is("engine_loads")
 	})},
 	{levers: []string{"engine-length", "kv-dtype", "engine-chunk", "attention"}, why: weightsOnly},
+	{levers: []string{"engine-length", "kv-dtype", "engine-chunk"}, why: because("each sequence takes one Mamba block, whatever its length and the type of the other layers' cache", func(ctx *Context) bool {
+		return ctx.recognized("vllm.mamba_blocks")
+	})},
 	{levers: []string{"kv-dtype"}, why: narrowCacheTooLarge},
 	{levers: []string{"engine-length", "kv-dtype"}, why: because("the cache takes its share of the free memory, whatever a session or a token takes of it", func(ctx *Context) bool {
 		return cause.TowerAfterCache(ctx.input()) != ""

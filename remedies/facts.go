@@ -357,6 +357,9 @@ func init() { // facts ask conditions, and these ask facts: a variable's value m
 		"sglang_2024": {"SGLang of early 2024, whose flags are few", "not SGLang of early 2024", func(ctx *Context, _ string) verdict {
 			return verdict{truthOf(ctx.passesThrough("sglang/srt/managers/router/")), "SGLang of early 2024 has no such flag"}
 		}},
+		"request_states": {"layers keep a state for each request", "no layer is known to keep a state for each request", func(ctx *Context, _ string) verdict {
+			return read(ctx, "sglang.states", "layers of linear attention keep a state for each request")
+		}},
 		"graphs_by_phase": {"an SGLang that captures graphs for each phase, as 0.5.15 does", "not known to be an SGLang that captures graphs for each phase", graphsByPhase},
 		"prefill_graphs":  {"it failed while graphs of prompts were captured", "no graphs of prompts were captured", prefillGraphs},
 		"qwen_vision": {"a model of Qwen's that sees", "not known to be one of Qwen's that see", func(ctx *Context, _ string) verdict {

@@ -95,6 +95,9 @@ func sixteenBits(ctx *Context, _ string) verdict {
 	if args, ok := ctx.settings.find("model_args", true); ok && ctx.passesThrough("/lm_eval/models/huggingface.py") && !strings.Contains(args.value.Value, "dtype=") {
 		return verdict{yes, "lm-eval loads weights in the type of their checkpoint"} // HFLM's dtype is "auto"
 	}
+	if ctx.passesThrough("/text-generation-webui/") {
+		return verdict{yes, "text-generation-webui loads weights in 16 bits"} // modules/models.py, huggingface_loader
+	}
 	words := []string{"bfloat16", "float16", "bf16", "fp16", "half"}
 	for _, key := range []string{"torch_dtype", "dtype", "model_dtype", "param_dtype"} {
 		if f, ok := ctx.settings.find(key, true); ok && containsAny(strings.ToLower(f.value.Value), words) {

@@ -96,7 +96,7 @@ var levers = []lever{
 	{id: "recycle", topics: []string{"recycle"}, costs: "buys time only: the leak remains"},
 	{id: "foreach", topics: []string{"foreach"}, keys: []string{"foreach"}, trains: true},
 	{id: "no-map", topics: []string{"no-map"}},
-	{id: "spread", keys: []string{"device_map", "=max_memory", "=parallelize"}},
+	{id: "spread", keys: []string{"device_map", "auto_devices", "=max_memory", "=parallelize"}},
 	{id: "stitch-on-host", topics: []string{"stitch-on-host"}, costs: "time to copy each window's result"},
 	{id: "async-load", topics: []string{"async-load"}, costs: "slower loading"},
 	{id: "segments", topics: []string{"expandable-segments"}},

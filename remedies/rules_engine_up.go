@@ -136,9 +136,13 @@ func (q *paramQuery) lacking() int64 {
 }
 
 // oneSequence returns what one sequence of the planned length takes of each card's cache, and what the cache has, by the tokens in the
-// engine's message and the model's layers; 0 where they are unknown.
+// engine's message and the model's layers, or by the Mamba blocks of the planned sequences; 0 where they are unknown.
 func (q *paramQuery) oneSequence() (all, has int64) {
 	in := q.input()
+	if g, ok := memory.Reading(q.run, q.incident, "vllm.kv_available"); ok && in.CacheBlocks > 0 && in.CacheBlocks < in.PlannedSequences {
+		has, _ = g.Fields.Int("available")
+		return int64(float64(has) * float64(in.PlannedSequences) / float64(in.CacheBlocks)), has
+	}
 	if q.incident.Kind != parser.KVCache || in.OneSequence <= 0 || in.CacheTokens <= 0 || in.CacheTokens >= in.PlannedTokens {
 		return 0, 0
 	}

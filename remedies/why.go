@@ -130,6 +130,9 @@ func causeInput(ctx *Context) *cause.Input {
 	if g, ok := lastReading(ctx.run, "ggml.cache_on_host"); ok {
 		out.HostCache, _ = g.Fields.Int("used")
 	}
+	if g, ok := lastReading(ctx.run, "trtllm.host_tier"); ok {
+		out.HostTier, _ = g.Fields.Int("used")
+	}
 	if g, ok := lastReading(ctx.run, "ollama.weights_on_host"); ok && ctx.is("set:--ollama-engine") {
 		out.HostWeights, _ = g.Fields.Int("used")
 		out.CardWeights = cardWeights(ctx)

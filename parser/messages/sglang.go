@@ -265,6 +265,14 @@ func sglangGauges() []pattern.Pattern {
 	const src = "SGLang 0.3-0.5, model_executor/model_runner.py, mem_cache/memory_pool.py"
 	return []pattern.Pattern{
 		{
+			Name:     "sglang.states",
+			Literals: []string{" as hybrid linear attention "},
+			Expr:     `Using \w{1,40} as hybrid linear attention (?:full-attention )?backend`,
+			Gauge:    true, Source: "SGLang since 0.5.3, layers/attention/attention_registry.py: a model whose layers keep a state for each request",
+			Match:   lines("[2026-02-11 08:51:39 TP0] Using flashinfer as hybrid linear attention full-attention backend."),
+			NoMatch: []string{"Attention backend not explicitly specified. Use flashinfer backend by default."},
+		},
+		{
 			Name:     "sglang.mem_weights",
 			Literals: []string{"Load weight end. "},
 			Expr: `Load weight end\. [^\n]{0,160}?avail mem=(?<free_gib>\d+(?:\.\d+)?) GB` +

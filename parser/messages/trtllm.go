@@ -80,6 +80,14 @@ func trtllmPatterns() []pattern.Pattern {
 			NoMatch: []string{"[TensorRT-LLM][INFO] Allocated 54.18 GiB for max tokens in paged KV cache (443840)"},
 		},
 		{
+			Name:     "trtllm.host_tier",
+			Literals: []string{" host cache quota set to "},
+			Expr:     `KV cache manager v2 host cache quota set to (?<used_gib>\d{1,6}(?:\.\d{1,3})?)GiB`,
+			Gauge:    true, Source: "TensorRT-LLM 1.3, _torch/pyexecutor/resource_manager.py: of each rank",
+			Match:   []pattern.Sample{{Line: "[TRT-LLM] [RANK 4] [I] KV cache manager v2 host cache quota set to 64.50GiB", Want: parser.Fields{"used": "69256347648"}}},
+			NoMatch: []string{"[TRT-LLM] [RANK 4] [I] KV cache manager v2 device quota set to 64.50GiB"},
+		},
+		{
 			// The decoder's buffers come next, and the cache after them.
 			Name:     "trtllm.buffers",
 			Literals: []string{" GPU memory for runtime buffers.", " GPU memory for decoder."},

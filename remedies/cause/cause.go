@@ -47,6 +47,7 @@ type Input struct {
 	TensorFlowPool, TensorFlowOther                int64                // what TensorFlow reserved on a card, and on another one; 0 when unknown
 	PromptCache                                    int64                // of finished prompts in host memory, 0 when unknown
 	HostCache                                      int64                // of the KV cache of llama.cpp or Ollama in host memory, 0 when unknown
+	HostTier                                       int64                // of each rank's part of TensorRT-LLM's cache there, 0 when unknown
 	CardWeights                                    int64                // of the same model on the cards, 0 when unknown
 	HostWeights                                    int64                // that Ollama's own engine copies to host memory, 0 when unknown
 	MapProcesses                                   int64                // of Dataset.map, 0 when unknown

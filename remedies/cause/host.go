@@ -163,6 +163,7 @@ var host = []hypothesis{
 			{2 * proof, both(calibrates, (*Input).host)},
 			{2 * proof, hierarchicalCache},
 			{2 * proof, swapSpace},
+			{3 * proof, hostTier},
 			{proof, swapsBlocks},
 			{2 * proof, PinsModels},
 			{2 * proof, rankCaches},
@@ -186,6 +187,9 @@ var host = []hypothesis{
 					return "the swap space of all GPUs adds up to more than the host has", nil
 				}
 				return "the engine's swap space, 4 GiB for each GPU unless it is set, does not fit into host memory", nil
+			}
+			if why := hostTier(in); why != "" {
+				return why, &in.HostTier
 			}
 			if why := PinsModels(in); why != "" {
 				if n := in.ToPin; n > 0 {

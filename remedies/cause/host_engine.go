@@ -52,6 +52,15 @@ func engineKeeps(in *Input) string {
 	return ""
 }
 
+// hostTier says that TensorRT-LLM keeps a part of its cache in host memory. Without host_cache_size a rank takes as much as its cache on the card
+// has, up to half of what it finds free, and does not count the other ranks of the node.
+func hostTier(in *Input) string {
+	if !in.host() || in.HostTier < 1<<30 {
+		return ""
+	}
+	return "each rank keeps up to " + classifier.GiB(in.HostTier) + " of its key-value cache in host memory"
+}
+
 // SleepersHold says that the processes of engines that have slept held most of a node's memory, each more than its part of the weights: the
 // first level of vLLM's sleep keeps them in pinned host memory. vLLM starts its engines, and their workers, by spawning processes.
 func SleepersHold(in *Input) string {
