@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"oomscan/parser"
@@ -43,13 +44,21 @@ func dedupe(f *file) []*event {
 		if d.Role == parser.Detail && !requested(out[:i], d) {
 			if e := ownerOf(out, d); e != nil {
 				e.details = append(e.details, d)
-				if d.Pattern != rayProcess || d.fields["pid"] == e.fields["pid"] { // else it is beside the killed one
+				if d.Pattern != rayProcess || d.fields["pid"] == victim(e) { // else it is beside the killed one
 					e.complete(d.fields)
 				}
 			}
 		}
 	}
 	return out
+}
+
+// victim is the pid of the process that an event says was killed, or whose task failed, empty if it says none.
+func victim(e *event) string {
+	if t := e.Trace; e.fields["pid"] == "" && t != nil && t.Origin != nil && t.Origin.PID > 0 {
+		return strconv.Itoa(t.Origin.PID)
+	}
+	return e.fields["pid"]
 }
 
 // complete adds the fields that are not known yet, to a copy: the event that e was copied from has the same ones.

@@ -191,10 +191,11 @@ func (c *conclusion) byWitness() (phase.Verdict, bool) {
 		}
 	}
 	for _, e := range c.job.index.traced {
-		if e.Attempt != c.root.Attempt || e.Kind != parser.Exception && e.Kind != parser.ProcessExit {
+		peer := e.Kind == parser.NCCLFailure // which waited for the killed process in the same stage
+		if e.Attempt != c.root.Attempt || e.Kind != parser.Exception && e.Kind != parser.ProcessExit && !peer {
 			continue
 		}
-		if v, ok := phaseOf(e.Trace); ok && e.Trace.Cause != nil || ok && e.Trace.Origin != nil {
+		if v, ok := phaseOf(e.Trace); ok && (peer || e.Trace.Cause != nil || e.Trace.Origin != nil) {
 			v.Confidence = "low"
 			return v, true
 		}

@@ -80,6 +80,9 @@ var exclusions = []exclusion{
 		}
 		return workersIdle(q.Context, q.changes)
 	}},
+	{levers: []string{"workers"}, why: because("load_from_disk is False, so the workers hold all images among them, however many they are", func(ctx *Context) bool {
+		return ctx.is("load_from_disk=False")
+	})},
 	{why: missingFromVersion},
 	{levers: []string{"param-offload", "optimizer-offload"}, why: offloadedByName},
 	{why: otherPhase},

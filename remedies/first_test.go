@@ -41,7 +41,7 @@ var attackers = map[string]string{
 	"leak_over_steps":        "sample-buffer metric metric-reset detach no-grad update malloc restart prompt-cache offload-off",
 	"host_offload":           "offload-off pinning host-cache nvme host-limit host-node",
 	"host_load":              "dtype experts-on-cards lazy-load host-limit host-node host-cache mmap node-cache engine-quantization numa-copies sample-buffer",
-	"loader_workers":         "workers data-cache sample-buffer rollout-batch writer-batch pinning ray-tasks host-limit",
+	"loader_workers":         "workers data-cache sample-buffer val-batch rollout-batch writer-batch pinning ray-tasks host-limit",
 	"shm":                    "shm-copy shm-size object-store workers",
 	"limit_too_small":        "gpu-share build-jobs temp-file sample-buffer host-limit pod-request host-node array-file prompt-cache node-cache ray-tasks eval-logits",
 }

@@ -219,9 +219,10 @@ func cudaLibraryPatterns() []pattern.Pattern {
 			Name: "cuda.library_alloc",
 			Literals: []string{
 				"_STATUS_ALLOC_FAILED", "CUFFT_ALLOC_FAILED", "CURAND_STATUS_ALLOCATION_FAILED", "rocblas_status_memory_error", "_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED",
+				"cublas handle: the resource allocation failed",
 			},
 			Expr: `\b(?:(?<library>CUBLAS|CUSOLVER|CUSPARSE|CUDNN|HIPBLAS|HIPSOLVER|HIPSPARSE|MIOPEN)_STATUS_(?:INTERNAL_ERROR_DEVICE_)?ALLOC(?:ATION)?_FAILED` +
-				`|(?<library>CUFFT)_ALLOC_FAILED|(?<library>CURAND)_STATUS_ALLOCATION_FAILED|(?<library>rocblas)_status_memory_error)\b(?: ?; GPU=(?<device>\d{1,4})(?: ?; hostname=(?<host>[\w.-]{1,253}))?)?`,
+				`|(?<library>CUFFT)_ALLOC_FAILED|(?<library>CURAND)_STATUS_ALLOCATION_FAILED|(?<library>rocblas)_status_memory_error|failed to create (?<library>cublas) handle: the resource allocation failed)\b(?: ?; GPU=(?<device>\d{1,4})(?: ?; hostname=(?<host>[\w.-]{1,253}))?)?`,
 			Kind: parser.GPUDriverOOM, Role: parser.Evidence,
 			Source: "cuBLAS, cuSOLVER, cuSPARSE, cuDNN, cuFFT and ROCm's twins, through aten/src/ATen/cuda/Exceptions.h or TensorFlow",
 			Match: []pattern.Sample{
@@ -229,6 +230,7 @@ func cudaLibraryPatterns() []pattern.Pattern {
 				{Line: "RuntimeError: cuDNN error: CUDNN_STATUS_ALLOC_FAILED", Want: parser.Fields{"library": "CUDNN"}},
 				{Line: "RuntimeError: cusolver error: CUSOLVER_STATUS_ALLOC_FAILED, when calling `cusolverDnCreate(handle)`. If you keep seeing this error, you may use", Want: parser.Fields{"library": "CUSOLVER"}},
 				{Line: "failed to create cublas handle: CUBLAS_STATUS_ALLOC_FAILED", Want: parser.Fields{"library": "CUBLAS"}},
+				{Line: "failed to create cublas handle: the resource allocation failed", Want: parser.Fields{"library": "cublas"}}, // XLA's words
 				{Line: "RuntimeError: cuFFT error: CUFFT_ALLOC_FAILED", Want: parser.Fields{"library": "CUFFT"}},
 				{Line: "CUBLAS failure 3: CUBLAS_STATUS_ALLOC_FAILED ; GPU=1 ; hostname=node-a ; expr=cublasCreate(&cuHandle)", Want: parser.Fields{"library": "CUBLAS", "device": "1", "host": "node-a"}},
 			},

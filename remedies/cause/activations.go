@@ -44,6 +44,9 @@ func keepsActivations(in *Input) string {
 	if in.Application == "unsloth" {
 		return "" // it has a switch of its own, which is on by default
 	}
+	if _, v, ok := in.Setting("train_micro_batch_size"); ok && v == "0" {
+		return "" // SkyRL tx takes the whole batch through the model at once, which counts for more
+	}
 	keys := RecomputeKeys
 	if in.Backend == "megatron" { // which reads no other
 		keys = RecomputeKeys[:1]
