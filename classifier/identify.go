@@ -295,8 +295,7 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 	if kill && id.Rank < 0 && id.PID > 0 {
 		id.Rank = j.parentRank(id.PID, e.Attempt)
 	}
-	ofNode := e.pattern.Program.Name == "kernel" && !j.oneNode() // Slurm's control groups may be named by the tasks of the node
-	if n, ok := fields.Int("task"); ok && kill && id.Rank < 0 && j.run.Launcher != "torchrun" && !j.index.elastic && !ofNode {
+	if n, ok := fields.Int("task"); ok && kill && id.Rank < 0 && j.run.Launcher != "torchrun" && !j.index.elastic {
 		id.Rank = int(n) // srun names one task: its rank in the step
 	}
 	if id.Device < 0 && j.oneLog() { // where a process sees one device, that is its
