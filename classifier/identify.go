@@ -296,7 +296,7 @@ func (c *conclusion) rootIdentity(fields parser.Fields) identity {
 		id.Rank = j.parentRank(id.PID, e.Attempt)
 	}
 	if n, ok := fields.Int("task"); ok && kill && id.Rank < 0 && j.run.Launcher != "torchrun" && !j.index.elastic {
-		id.Rank = int(n) // srun names one task: its rank in the step
+		id.Rank = j.taskOn(id.Host, int(n)) // srun names one task: its rank in the step
 	}
 	if id.Device < 0 && j.oneLog() { // where a process sees one device, that is its
 		id.Device = j.number("CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ASCEND_RT_VISIBLE_DEVICES")

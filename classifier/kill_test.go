@@ -76,6 +76,33 @@ func TestTheLargestProcessOfRaysTableIsNotTheVictim(t *testing.T) {
 	}
 }
 
+// TestSrunNamesTheTaskOfAControlGroup has a group that counts the tasks of a second node.
+func TestSrunNamesTheTaskOfAControlGroup(t *testing.T) {
+	t.Parallel()
+	const kernel = "May 24 19:24:07 n2 kernel: python invoked oom-killer: gfp_mask=0xcc0(GFP_KERNEL), order=0, oom_score_adj=0\n" +
+		"May 24 19:24:07 n2 kernel: oom-kill:constraint=CONSTRAINT_NONE,nodemask=(null),cpuset=/,mems_allowed=0,global_oom,task_memcg=/system.slice/slurmstepd.scope/job_77/step_0/user/task_0,task=python,pid=101,uid=1\n" +
+		"May 24 19:24:07 n2 kernel: Out of memory: Killed process 101 (python) total-vm:9kB, anon-rss:45892939kB, file-rss:42205kB, shmem-rss:0kB\n"
+	for name, c := range map[string]struct {
+		srun string
+		want int // -1 is unknown
+	}{
+		"nothing from srun":          {"", 0},
+		"the task of the node":       {"srun: error: n2: task 4: Killed\nsrun: error: n2: tasks 5-7: Terminated\n", 4},
+		"the same task":              {"srun: error: n2: tasks 0-3: Killed\n", 0},
+		"several tasks":              {"srun: error: n2: tasks 4-7: Killed\n", -1},
+		"two tasks":                  {"srun: error: n2: task 4: Killed\nsrun: error: n2: task 6: Killed\n", -1},
+		"others, which were stopped": {"srun: error: n2: tasks 5-7: Terminated\n", 0},
+	} {
+		got := read(t, map[string]string{"a.log": kernel + c.srun}).Incidents
+		require.NotEmpty(t, got, name)
+		rank := -1
+		if r := got[0].Root.Rank; r != nil {
+			rank = *r
+		}
+		assert.Equal(t, c.want, rank, name)
+	}
+}
+
 func TestAStormNamesEveryVictimOnce(t *testing.T) {
 	t.Parallel()
 	log := "May 24 19:24:07 gpu31 kernel: Out of memory: Killed process 101 (python) total-vm:9kB, anon-rss:45892939kB, file-rss:0kB, shmem-rss:0kB\n" +

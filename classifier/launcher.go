@@ -221,6 +221,28 @@ func (j *job) srunHost(e *event, rank int) string {
 	return ""
 }
 
+// taskOn returns which task was killed on a host: the one that the kernel's control group has in its name, unless srun names others there,
+// because the group may count the tasks of the node. It is -1 where srun names several.
+func (j *job) taskOn(host string, task int) int {
+	killed, lines := -1, 0
+	for _, x := range j.index.slurm {
+		switch n, err := strconv.Atoi(x.fields["task"]); {
+		case host == "" || x.fields["node"] != host:
+		case listed(x.fields["task"], task):
+			return task
+		case x.fields["signal"] == "Killed":
+			lines++
+			if killed = n; err != nil || lines > 1 {
+				killed = -1
+			}
+		}
+	}
+	if lines == 0 {
+		return task
+	}
+	return killed
+}
+
 // listed reports whether a number is in a list as Slurm writes it: "3,10-11".
 func listed(list string, n int) bool {
 	for part := range strings.SplitSeq(list, ",") {
