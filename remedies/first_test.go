@@ -110,7 +110,8 @@ var attackersThere = []attack{
 	{"leak_over_steps", "keeps_images", []string{"input-cache"}},      // which grow in a cache, not in malloc's arenas
 	{"leak_over_steps", "adds_adapters", []string{"old-adapters"}},
 	{"leak_over_steps", "keeps_results", []string{"stream"}},
-	{"leak_over_steps", "trained_before", []string{"own-process"}}, // a process that ends frees what earlier trainings left
+	{"leak_over_steps", "oversampling_factor>1", []string{"in-flight"}}, // finished answers wait for the others of their group
+	{"leak_over_steps", "trained_before", []string{"own-process"}},      // a process that ends frees what earlier trainings left
 	{"host_load", "alike_trials", []string{"trial-data", "ray-tasks"}},
 	{"activations", "batch_negatives", []string{"cached-loss"}},
 	{"activations", "unlimited_audio", []string{"length"}},
