@@ -28,16 +28,16 @@ type draft struct {
 	foreign  int     // consecutive lines of other writers
 	lines    int
 	bytes    int
-	until    int    // after ending at a line that may be another writer's: the line until which it may go on
-	headless bool   // it began at a frame
-	reversed bool   // frames are printed innermost first
-	crashed  bool   // faulthandler's "Current thread", which crashed
-	lastLine int    // line of the last frame
-	class    string // the class in a notebook's header
-	wrapped  []byte // a frame of rich's box that continues on the next line
-	script   bool   // TorchScript's, whose source lines end with a pointer to the one that failed
-	pointed  bool   // that pointer was seen below the last frame
-	outer    []Frame
+	until    int     // after ending at a line that may be another writer's: the line until which it may go on
+	headless bool    // it began at a frame
+	reversed bool    // frames are printed innermost first
+	crashed  bool    // faulthandler's "Current thread", which crashed
+	lastLine int     // line of the last frame
+	class    string  // the class in a notebook's header
+	wrapped  []byte  // a frame of rich's box that continues on the next line
+	script   bool    // TorchScript's, whose source lines end with a pointer to the one that failed
+	pointed  bool    // that pointer was seen below the last frame
+	outer    []Frame // of the Python traceback around TorchScript's
 	origin   *Origin
 	cause    *Trace
 
